@@ -227,11 +227,19 @@ struct ServeCommand: AsyncParsableCommand {
     private func report(_ rows: [MeterRow]) {
         var total = Usage()
         func write(_ name: String, _ usage: Usage) {
-            let counts = "\(usage.reads) reads, \(usage.writes) writes, \(usage.deletes) deletes"
+            var counts = "\(usage.reads) reads, \(usage.writes) writes, \(usage.deletes) deletes"
+            let units = usage.units
+            if !units.isZero {
+                counts +=
+                    "; \(units.read) read units, \(units.realtimeUpdate) real-time update units, "
+                    + "\(units.write) write units"
+            }
             FileHandle.standardError.write(Data("\(name): \(counts)\n".utf8))
         }
         for row in rows {
-            let usage = Usage(reads: row.reads, writes: row.writes, deletes: row.deletes)
+            let usage = Usage(
+                reads: row.reads, writes: row.writes, deletes: row.deletes,
+                units: row.units ?? BilledUnits())
             total += usage
             write(row.label.printable, usage)
         }

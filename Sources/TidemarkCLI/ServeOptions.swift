@@ -180,6 +180,9 @@ struct BillingOptions: ParsableArguments {
         case missingDocument = "missing-document"
         case repeatedLookup = "repeated-lookup"
         case verify
+        case missingDocumentUnits = "missing-document-units"
+        case rulesReadUnits = "rules-read-units"
+        case unchangedResumeUnits = "unchanged-resume-units"
 
         var property: WritableKeyPath<Billing, Int> {
             switch self {
@@ -187,6 +190,9 @@ struct BillingOptions: ParsableArguments {
             case .missingDocument: \.missingDocumentReads
             case .repeatedLookup: \.repeatedLookupReads
             case .verify: \.verifyReads
+            case .missingDocumentUnits: \.units.missingDocumentUnits
+            case .rulesReadUnits: \.units.rulesReadUnits
+            case .unchangedResumeUnits: \.units.unchangedResumeUnits
             }
         }
 

@@ -71,6 +71,7 @@ struct ServingProcess {
         let grpc = GRPCServer(
             recorded, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
             access: callers, maxConnections: shares.firestore,
+            hasLargeDocuments: server.hasDatabasesOfUnits,
             plain: { $1 ? http.acceptEncrypted($0) : http.accept($0) })
         let hub = EmulatorHub(host: host, version: "tidemark")
         hub.set(ServerEvents(server))

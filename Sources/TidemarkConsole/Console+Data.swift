@@ -211,6 +211,7 @@ extension Console {
                 by: [by.rawValue], rows: Array(rows.prefix(CostPage.maxRows)),
                 users: min(max(users, 1), 1_000_000_000),
                 pricePer100000: ReadPrices.multiRegion.per100000,
+                unitPrices: UnitPrices.table["nam5"]!,
                 hidden: max(0, rows.count - CostPage.maxRows),
                 chart: CostChart(log.costs, by: dimension),
                 whatIf: WhatIf(log.newest(Self.mostRepriced) { _ in true }, limit: bounded)))

@@ -12,6 +12,12 @@ struct SizeOptions: ParsableArguments {
 
     @Option(help: "Location of the database, which sets its prices. (default: nam5)")
     var location: String?
+
+    @Option(help: "Edition of the database: standard or enterprise. (default: standard)")
+    var edition: String?
+
+    @Option(help: "Bytes of a document, which the Enterprise edition bills. (default: 1,024)")
+    var documentBytes: Int?
 }
 
 struct InputOptions: ParsableArguments {

@@ -28,6 +28,8 @@ struct LintRun {
         if let opens = size.opens { configuration.opens = opens }
         if let users = size.users { configuration.users = users }
         if let location = size.location { configuration.location = location }
+        if let edition = size.edition { configuration.edition = edition }
+        if let bytes = size.documentBytes { configuration.documentBytes = bytes }
         var linter: Linter
         do throws(LintConfigurationError) { linter = try configuration.linter() } catch {
             throw LintFailure(error.message)

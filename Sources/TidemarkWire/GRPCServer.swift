@@ -23,6 +23,11 @@ public final class GRPCServer: Sendable {
     private let plain: PlainConnections?
     private let executor: (any TaskExecutor)?
     private let connectionLimit: ConnectionLimit
+    private let maxRequestBytes: Int
+
+    /// The maximum size of a request to databases with documents of 16 MiB, in bytes. A client of
+    /// this package sends at most 17 MiB.
+    package static let largeRequestBytes = 18 << 20
 
     /// The default maximum of open connections.
     package static let maxConnections = 10_000
@@ -44,22 +49,27 @@ public final class GRPCServer: Sendable {
 
     /// - Parameters:
     ///   - maxConnections: The maximum of open connections; further ones are closed.
+    ///   - hasLargeDocuments: True if a database is of the Enterprise edition: requests may then
+    ///     have ``largeRequestBytes``.
     ///   - plain: Handles connections that do not speak HTTP/2.
     package convenience init(
         _ transport: any Transport, host: String, port: Int, access: (any CallerGate)?,
-        maxConnections: Int = GRPCServer.maxConnections, plain: @escaping PlainConnections
+        maxConnections: Int = GRPCServer.maxConnections, hasLargeDocuments: Bool = false,
+        plain: @escaping PlainConnections
     ) {
         self.init(
             transport: transport, host: host, port: port, access: access, limits: CallLimits(),
-            plain: plain,
-            maxConnections: maxConnections)
+            plain: plain, maxConnections: maxConnections,
+            maxRequestBytes: hasLargeDocuments ? Self.largeRequestBytes : Self.maxRequestBytes)
     }
 
     init(
         transport: any Transport, host: String, port: Int, access: (any CallerGate)?,
         limits: CallLimits, plain: PlainConnections? = nil,
-        maxConnections: Int = GRPCServer.maxConnections, executor: (any TaskExecutor)? = nil
+        maxConnections: Int = GRPCServer.maxConnections,
+        maxRequestBytes: Int = GRPCServer.maxRequestBytes, executor: (any TaskExecutor)? = nil
     ) {
+        self.maxRequestBytes = maxRequestBytes
         self.transport = transport
         self.host = host
         self.port = port
@@ -78,13 +88,14 @@ public final class GRPCServer: Sendable {
     public func run(ready: @escaping @Sendable (_ port: Int) -> Void) async throws {
         let connections = OpenConnections()
         let listener = try Self.transport(
-            host: host, port: port, connections: connections, limit: connectionLimit, plain: plain)
+            host: host, port: port, connections: connections, limit: connectionLimit, plain: plain,
+            maxMessageBytes: max(Self.maxMessageBytes, maxRequestBytes))
         let streams = OpenStreams()
         let lateCalls = OpenStreams()
         let desk = CallDesk(access, limits)
         let calls = ServerCalls(
             transport: transport, streams: streams, lateCalls: lateCalls, desk: desk,
-            executor: executor)
+            maxRequestBytes: maxRequestBytes, executor: executor)
         let sweeping = Task(executorPreference: executor) { await desk.sweepAlways() }
         defer { sweeping.cancel() }
         let serving = Task(executorPreference: executor) {

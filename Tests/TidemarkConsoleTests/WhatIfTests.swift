@@ -90,6 +90,19 @@ import TidemarkModel
         #expect(cut?.code == nil && cut?.withLimit == 20)
     }
 
+    @Test func `a row has the prices of both editions`() throws {
+        var asked = query(1, "rooms", reads: 100)
+        (asked.documents, asked.bytes) = (100, 200_000)
+        var listened = listen(2, "rooms", first: 0, changes: 10)
+        (listened.documents, listened.bytes) = (10, 60_000)
+        let row = try #require(WhatIf([listened, asked], limit: 20).rows.first)
+        // 100 documents of 2,032 bytes and 100 entries of 128; ten changes of 6,032 bytes. The
+        // listener's first answer is priced as one document.
+        #expect(row.units == BilledUnits(read: 104 + 3, realtimeUpdate: 20))
+        #expect(abs(row.dollarsStandard - 111 * 0.06 / 100_000) < 1e-12)
+        #expect(abs(row.dollarsEnterprise - (107 * 0.10 + 20 * 0.60) / 1_000_000) < 1e-12)
+    }
+
     @Test func `rows are bounded, the most expensive first`() {
         let entries = (1...60).map { query($0, "c\($0)", reads: 100 + $0) }
         let rows = WhatIf(entries, limit: 20).rows

@@ -261,7 +261,7 @@ enum UnspokenTexts {
                 "TidemarkSync/Coverage/ReadPlan.swift": 2,
                 "TidemarkSync/Coverage/ReadPlanner.swift": 20,
                 "TidemarkSync/Engine/MeasuringScheduler.swift": 1,
-                "TidemarkSync/Meter/CostEstimate.swift": 2,
+                "TidemarkSync/Meter/CostEstimate.swift": 3,
                 "TidemarkSync/Meter/ReadLedger.swift": 1,
             ]
         ),

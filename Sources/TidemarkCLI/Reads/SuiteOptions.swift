@@ -32,6 +32,10 @@ struct SuiteOptions: ParsableArguments {
     var indexPolicy: String?
 
     @Option(
+        help: "The edition of all databases, as for 'tidemark serve': standard or enterprise.")
+    var edition: String?
+
+    @Option(
         name: .customLong("import"),
         help: ArgumentHelp("Import this export before each run.", valueName: "folder"))
     var seed: String?
@@ -64,6 +68,7 @@ struct SuiteOptions: ParsableArguments {
         pass("--rules", rules)
         pass("--indexes", indexes)
         pass("--index-policy", indexPolicy)
+        pass("--edition", edition)
         pass("--import", seed)
         for assumption in assumptions { pass("--billing", assumption) }
         do { return try ServeCommand.parse(arguments) } catch {

@@ -6,8 +6,10 @@ struct CostPage: Page {
     let by: [String]
     let rows: [MeterDetail]
     let users: Int
-    /// The price of 100,000 reads, in US dollars.
+    /// The price of 100,000 reads in the Standard edition, in US dollars.
     let pricePer100000: Double
+    /// The prices of the Enterprise edition, for rows with units.
+    let unitPrices: UnitPrices
     /// The number of hidden rows, which are the cheapest.
     let hidden: Int
     let chart: CostChart
@@ -44,11 +46,12 @@ struct CostPage: Page {
         Tag.section(.data(.part, "live"), .data(.key, "traffic")) {
             Tag.p {
                 """
-                \(total.grouped) reads since the start of the count: $\(dollars(total)), or \
-                $\(dollars(total, users)) if each of \(users.grouped) users does the same. \
-                Price: $\(pricePer100000) for 100,000 reads (nam5), without the free quota.
+                \(total.grouped) reads since the start of the count: $\(text(dollars(rows))), or \
+                $\(text(dollars(rows) * Double(users))) if each of \(users.grouped) users does the \
+                same. Price: $\(pricePer100000) for 100,000 reads (nam5), without the free quota.
                 """
             }
+            if hasUnits { unitsSentence }
             chart.html
             table
             if hidden > 0 { Tag.p { "\(hidden.grouped) cheaper rows are hidden." } }
@@ -58,11 +61,26 @@ struct CostPage: Page {
                     """
                     The recorded queries and listeners with a limit of \(whatIf.limit.grouped), and \
                     as a feed, which reads only what changed. A feed's later starts are counted as \
-                    one read each, the least.
+                    one read each, the least. The last two prices are of both editions (nam5); \
+                    the Enterprise edition's with an index, by the mean size of the documents.
                     """
                 }
                 whatIfTable
             }
+        }
+    }
+
+    private var hasUnits: Bool { rows.contains { $0.units != nil } }
+
+    @HTMLBuilder private var unitsSentence: HTML {
+        Tag.p {
+            """
+            Databases of the Enterprise edition are billed by units: \
+            $\(unitPrices.perMillionReads) for a million read units, \
+            $\(unitPrices.perMillionUpdates) for real-time update units, \
+            $\(unitPrices.perMillionWrites) for write units (nam5).
+            """
+            for assumption in unitPrices.assumptions { " \(assumption)" }
         }
     }
 
@@ -73,7 +91,8 @@ struct CostPage: Page {
                     Tag.tr {
                         for name in [
                             "Query", "Calls", "Reads", "With the limit", "As a feed",
-                            "$ saved by the limit for \(users.grouped) users", "Code",
+                            "$ saved by the limit for \(users.grouped) users",
+                            "$ Standard", "$ Enterprise", "Code",
                         ] {
                             Tag.th(.scope("col")) { name }
                         }
@@ -91,6 +110,9 @@ struct CostPage: Page {
                 Tag.td(.class("number")) { number.grouped }
             }
             Tag.td(.class("number")) { dollars(row.reads - row.withLimit, users) }
+            for price in [row.dollarsStandard, row.dollarsEnterprise] {
+                Tag.td(.class("number")) { text(price * Double(users)) }
+            }
             Tag.td { if let code = row.code { Tag.code { code } } }
         }
     }
@@ -98,9 +120,21 @@ struct CostPage: Page {
     private var total: Int { rows.reduce(0) { $0 + $1.reads } }
 
     private func dollars(_ reads: Int, _ users: Int = 1) -> String {
-        let cents = Double(reads) * Double(users) * pricePer100000 / 100_000
-        return cents >= 1
-            ? "\((cents * 100).rounded() / 100)" : "\((cents * 10_000).rounded() / 10_000)"
+        text(Double(reads) * Double(users) * pricePer100000 / 100_000)
+    }
+
+    /// Returns the price of rows: of their units where they have some, and else of their reads.
+    private func dollars(_ rows: [MeterDetail]) -> Double {
+        rows.reduce(0) { sum, row in
+            sum
+                + (row.units.map(unitPrices.cost(of:))
+                    ?? Double(row.reads) * pricePer100000 / 100_000)
+        }
+    }
+
+    private func text(_ dollars: Double) -> String {
+        dollars >= 1
+            ? "\((dollars * 100).rounded() / 100)" : "\((dollars * 10_000).rounded() / 10_000)"
     }
 
     private var table: HTML {
@@ -109,10 +143,15 @@ struct CostPage: Page {
                 Tag.thead {
                     Tag.tr {
                         Tag.th(.scope("col")) { by.joined(separator: ", ") }
-                        for name in [
-                            "Reads", "Share", "Writes", "Deletes", "$",
-                            "$ for \(users.grouped) users",
-                        ] {
+                        for name in ["Reads", "Share", "Writes", "Deletes"] {
+                            Tag.th(.scope("col")) { name }
+                        }
+                        if hasUnits {
+                            for name in ["Read units", "Update units", "Write units"] {
+                                Tag.th(.scope("col")) { name }
+                            }
+                        }
+                        for name in ["$", "$ for \(users.grouped) users"] {
                             Tag.th(.scope("col")) { name }
                         }
                     }
@@ -131,8 +170,14 @@ struct CostPage: Page {
             Tag.td(.class("bar w\(20 * row.reads / most)"), .label("share of the largest"))
             Tag.td(.class("number")) { row.writes.grouped }
             Tag.td(.class("number")) { row.deletes.grouped }
-            Tag.td(.class("number")) { dollars(row.reads) }
-            Tag.td(.class("number")) { dollars(row.reads, users) }
+            if hasUnits {
+                let units = row.units ?? BilledUnits()
+                for number in [units.read, units.realtimeUpdate, units.write] {
+                    Tag.td(.class("number")) { number.grouped }
+                }
+            }
+            Tag.td(.class("number")) { text(dollars([row])) }
+            Tag.td(.class("number")) { text(dollars([row]) * Double(users)) }
         }
     }
 }

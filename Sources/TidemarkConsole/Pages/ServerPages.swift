@@ -57,6 +57,7 @@ struct IndexesPage: Page {
             }
         }
         Tag.section(.data(.part, "live"), .data(.key, "traffic")) {
+            if let scans = report.scans { table(of: scans) }
             for part in parts {
                 if parts.count > 1 {
                     Tag.h2 { part.database.map { "Database \($0)" } ?? "Other databases" }
@@ -95,6 +96,45 @@ struct IndexesPage: Page {
                 }
             }
         }
+    }
+
+    /// Returns the table of scans in databases of the Enterprise edition.
+    @HTMLBuilder private func table(of scans: [IndexReport.Scan]) -> HTML {
+        Tag.h2 { "Scans without an index" }
+        Tag.p { "The Enterprise edition demands no index. Each of these would replace a scan." }
+        Tag.table {
+            Tag.thead {
+                Tag.tr {
+                    for name in [
+                        "Collections", "Database", "Fields", "Queries", "Documents", "Read units",
+                        "$",
+                    ] {
+                        Tag.th(.scope("col")) { name }
+                    }
+                }
+            }
+            Tag.tbody {
+                for scan in scans.prefix(Self.maxScans) {
+                    Tag.tr {
+                        Tag.th(.scope("row")) { Tag.bdi { scan.collectionGroup } }
+                        Tag.td { Tag.bdi { scan.database } }
+                        Tag.td { Tag.code { scan.properties } }
+                        for number in [scan.queries, scan.documents, scan.readUnits] {
+                            Tag.td(.class("number")) { number.grouped }
+                        }
+                        Tag.td(.class("number")) { Self.dollars(scan.readUnits) }
+                    }
+                }
+            }
+        }
+    }
+
+    private static let maxScans = 100
+
+    /// Returns the price of read units, in US dollars.
+    private static func dollars(_ readUnits: Int) -> String {
+        let cost = UnitPrices.table["nam5"]!.cost(of: BilledUnits(read: readUnits))
+        return "\((cost * 10_000).rounded() / 10_000)"
     }
 
     @HTMLBuilder private func table(_ title: String, _ rows: [IndexReport.Row]) -> HTML {

@@ -1,4 +1,4 @@
-import TidemarkModel
+package import TidemarkModel
 
 /// A call or stream in the console.
 package struct TrafficEntry: Hashable, Sendable, Codable {
@@ -22,6 +22,8 @@ package struct TrafficEntry: Hashable, Sendable, Codable {
     package var reads = 0
     package var writes = 0
     package var deletes = 0
+    /// The units of a database of the Enterprise edition; nil for another, and until the end.
+    package var units: BilledUnits?
     /// The microseconds until the end; nil while the call runs.
     package var duration: Int64?
     /// `OK`, or the status code's name; nil while the call runs.
@@ -46,6 +48,9 @@ package struct TrafficEntry: Hashable, Sendable, Codable {
 
     /// The maximum number of bytes of each text; a longer text is cut.
     static let maxTextBytes = 1_000
+
+    /// The mean size of the sent documents, with the 32 bytes that each has beside its contents.
+    var meanDocumentBytes: Int { documents == 0 ? 0 : bytes / documents + 32 }
 
     /// The approximate number of bytes in memory.
     var extent: Int {
@@ -214,6 +219,7 @@ extension TrafficEntry {
         if status.code != .ok { message = status.message.cut }
         guard let billed = status.billed else { return }
         (reads, writes, deletes) = (billed.reads, billed.writes, billed.deletes)
+        if !billed.units.isZero { units = billed.units }
     }
 }
 

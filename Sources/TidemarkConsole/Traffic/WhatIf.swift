@@ -8,6 +8,9 @@ import TidemarkModel
 ///   changed; the traffic does not show how much, so it is counted as one read, the least.
 ///
 /// The changes that listeners receive cost the same in each case.
+///
+/// Each row also has the price of the same answers in both editions. The units of the Enterprise
+/// edition are computed from the mean size of the sent documents, as if an index served each query.
 struct WhatIf: Hashable, Sendable, Encodable {
     struct Row: Hashable, Sendable, Encodable {
         /// The query in the form of the query bar, without its limit.
@@ -18,12 +21,18 @@ struct WhatIf: Hashable, Sendable, Encodable {
         let withLimit: Int
         /// The least reads of a feed.
         let asFeed: Int
+        /// The units of the same answers in the Enterprise edition, with an index.
+        let units: BilledUnits
+        /// The price of the reads in the Standard edition, in US dollars.
+        let dollarsStandard: Double
+        /// The price of the units in the Enterprise edition, in US dollars.
+        let dollarsEnterprise: Double
         /// The query with the limit, as Swift code; nil if it cannot be written.
         let code: String?
     }
 
     let limit: Int
-    /// The rows whose cost would change, the most expensive first.
+    /// The rows whose reads a limit or a feed would change, the most expensive first.
     let rows: [Row]
 
     /// The maximum number of rows.
@@ -33,7 +42,12 @@ struct WhatIf: Hashable, Sendable, Encodable {
     /// - Parameters:
     ///   - entries: The entries, newest first.
     ///   - limit: The limit to try, in ``limits``.
-    init(_ entries: [TrafficEntry], limit: Int) {
+    ///   - prices: The prices of the Standard edition.
+    ///   - unitPrices: The prices of the Enterprise edition.
+    init(
+        _ entries: [TrafficEntry], limit: Int, prices: ReadPrices = .multiRegion,
+        unitPrices: UnitPrices = UnitPrices.table["nam5"]!
+    ) {
         precondition(Self.limits.contains(limit))
         self.limit = limit
         var groups: [Group: Sums] = [:]
@@ -46,7 +60,9 @@ struct WhatIf: Hashable, Sendable, Encodable {
         let rows = groups.map { group, sums in
             Row(
                 asked: group.asked, calls: sums.calls, reads: sums.reads,
-                withLimit: sums.withLimit, asFeed: sums.asFeed,
+                withLimit: sums.withLimit, asFeed: sums.asFeed, units: sums.units,
+                dollarsStandard: prices.cost(ofReads: sums.reads),
+                dollarsEnterprise: unitPrices.cost(of: sums.units),
                 code: Self.code(group.asked, limit, in: group.database))
         }
         self.rows = Array(
@@ -64,12 +80,14 @@ struct WhatIf: Hashable, Sendable, Encodable {
         var reads = 0
         var withLimit = 0
         var asFeed = 0
+        var units = BilledUnits()
         private var callers: Set<String> = []
 
         mutating func add(_ answer: Answer, by caller: String, limit: Int) {
             let isFirst = callers.insert(caller).inserted
             calls += 1
             reads += answer.reads + answer.changes
+            units += answer.units
             let most = min(answer.limit ?? limit, limit)
             withLimit += min(answer.reads, most) + answer.changes
             asFeed += (isFirst ? answer.reads : min(answer.reads, 1)) + answer.changes
@@ -94,6 +112,19 @@ private struct Answer {
     var reads = 0
     /// The reads of the changes after it.
     var changes = 0
+    /// The mean size of the documents of the entry, in bytes.
+    var documentBytes = 0
+
+    /// The units of the answer in the Enterprise edition, if an index serves the query.
+    var units: BilledUnits {
+        BilledUnits(
+            read: reads == 0
+                ? 0
+                : UnitBilling.query(
+                    documents: reads, documentBytes: documentBytes,
+                    entryBytes: UnitBilling.usualEntryBytes),
+            realtimeUpdate: changes * UnitBilling.update(bytes: documentBytes))
+    }
 
     private init(_ asked: String) { (self.asked, limit) = Self.withoutLimit(asked) }
 
@@ -103,6 +134,7 @@ private struct Answer {
             guard entry.outcome == "OK" else { return [] }
             var answer = Answer(entry.asked)
             answer.reads = entry.reads
+            answer.documentBytes = entry.meanDocumentBytes
             return [answer]
         case "Listen": return entry.targets.filter(\.isQuery).map { self.answer($0, of: entry) }
         default: return []
@@ -111,6 +143,7 @@ private struct Answer {
 
     private static func answer(_ target: TrafficEntry.Target, of entry: TrafficEntry) -> Answer {
         var answer = Answer(target.asked)
+        answer.documentBytes = entry.meanDocumentBytes
         var isOpen = false
         for moment in entry.life where moment.target == target.id {
             switch moment.what {

@@ -9,6 +9,10 @@ package struct Scale: Hashable, Sendable {
     package var opens: Int
     package var users: Int
     package var prices: ReadPrices
+    /// The prices of the Enterprise edition; nil for the Standard edition.
+    package var unitPrices: UnitPrices?
+    /// The size of a document in bytes, for the Enterprise edition.
+    package var documentBytes = 1_024
     /// The known sizes of collections, by the last part of their path.
     package var sizes: [String: Int]
 
@@ -39,6 +43,8 @@ package struct Estimate: Codable, Sendable, Hashable {
     package var mended: Int?
     package var opens: Int
     package var users: Int
+    /// The read units per open, if an index serves the query; nil for the Standard edition.
+    package var units: Int?
     /// The cost in US dollars, without the free reads of each day.
     package var dollarsAMonth: Double
     /// The calculation of the reads per open.
@@ -50,17 +56,28 @@ package struct Estimate: Codable, Sendable, Hashable {
         opens = scale.opens
         users = scale.users
         self.reckoning = reckoning
-        let aDay = Double(reads) * Double(scale.opens) * Double(scale.users)
-        let billed = max(0, aDay - Double(scale.prices.freePerDay))
-        dollarsAMonth = billed * 30 * scale.prices.per100000 / 100_000
+        let times = Double(scale.opens) * Double(scale.users)
+        guard let prices = scale.unitPrices else {
+            let billed = max(0, Double(reads) * times - Double(scale.prices.freePerDay))
+            dollarsAMonth = billed * 30 * scale.prices.per100000 / 100_000
+            return
+        }
+        let units = UnitBilling.query(
+            documents: reads, documentBytes: scale.documentBytes,
+            entryBytes: UnitBilling.usualEntryBytes)
+        self.units = units
+        let billed = max(0, Double(units) * times - Double(prices.freePerDay.read))
+        dollarsAMonth = billed * 30 * prices.perMillionReads / 1_000_000
     }
+
+    private var unitText: String { units.map { " (\($0.grouped) read units)" } ?? "" }
 
     package var readsAMonth: Double { Double(reads) * Double(opens) * Double(users) * 30 }
 
     /// The estimate, such as
     /// `1,000 reads × 50 opens × 1,000 users a day: 1,500,000,000 reads and $900.00 a month`.
     package var sentence: String {
-        "\(reads.grouped) reads × \(opens.grouped) opens × \(users.grouped) users a day: "
+        "\(reads.grouped) reads\(unitText) × \(opens.grouped) opens × \(users.grouped) users a day: "
             + "\(Int(min(readsAMonth, 9e18)).grouped) reads and $\(dollarsAMonth.money) a month"
     }
 }

@@ -8,6 +8,10 @@ package struct LintConfiguration: Codable, Sendable, Equatable {
     package var users: Int?
     /// The location of the database, as in `nam5`, for its prices.
     package var location: String?
+    /// The edition of the database: `standard` or `enterprise`.
+    package var edition: String?
+    /// The size of a document in bytes, which the Enterprise edition bills.
+    package var documentBytes: Int?
     /// The number of documents in collections, by the last part of their path.
     package var collections: [String: Int]?
     package var disabled: [String]?
@@ -40,7 +44,7 @@ package struct LintConfiguration: Codable, Sendable, Equatable {
 
     enum CodingKeys: String, CodingKey, CaseIterable {
         case documents, opens, users, location, collections, disabled, severity, exclude, rules
-        case indexes, baseline
+        case indexes, baseline, edition, documentBytes
     }
 
     private static func sentence(_ error: DecodingError) -> String {
@@ -59,7 +63,8 @@ package struct LintConfiguration: Codable, Sendable, Equatable {
         var linter = Linter()
         let scale = linter.scale
         var prices = scale.prices
-        if let location {
+        let unitPrices = try unitPrices()
+        if let location, unitPrices == nil {
             guard let known = ReadPrices.table[location] else {
                 let all = ReadPrices.table.keys.sorted().joined(separator: ", ")
                 throw LintConfigurationError("no prices are known for `\(location)`: \(all)")
@@ -74,9 +79,33 @@ package struct LintConfiguration: Codable, Sendable, Equatable {
         linter.scale = Scale(
             documents: documents ?? scale.documents, opens: opens ?? scale.opens,
             users: users ?? scale.users, prices: prices, sizes: collections ?? [:])
+        linter.scale.unitPrices = unitPrices
+        if let documentBytes {
+            guard (1...DocumentLimits.enterpriseDocumentBytes).contains(documentBytes) else {
+                throw LintConfigurationError("`documentBytes` must be 1 to 16,777,216")
+            }
+            linter.scale.documentBytes = documentBytes
+        }
         linter.disabled = Set(try (disabled ?? []).map(Self.id))
         for (name, severity) in severity ?? [:] { linter.severities[try Self.id(name)] = severity }
         return linter
+    }
+
+    /// Returns the prices of the Enterprise edition; nil for the Standard edition.
+    private func unitPrices() throws(LintConfigurationError) -> UnitPrices? {
+        guard let edition else { return nil }
+        guard let known = DatabaseEdition(rawValue: edition) else {
+            throw LintConfigurationError(
+                "`edition` must be standard or enterprise, and is `\(edition)`")
+        }
+        guard known == .enterprise else { return nil }
+        let place = location ?? "nam5"
+        guard let prices = UnitPrices.table[place] else {
+            let all = UnitPrices.table.keys.sorted().joined(separator: ", ")
+            throw LintConfigurationError(
+                "no prices of the Enterprise edition are known for `\(place)`: \(all)")
+        }
+        return prices
     }
 
     private static func id(_ name: String) throws(LintConfigurationError) -> FindingID {

@@ -6,6 +6,15 @@ public enum DocumentLimits {
     public static let documentBytes = 1_048_576
     /// The maximum size of one string or bytes value: 1 MiB less 89, in bytes.
     public static let valueBytes = 1_048_487
+    /// The maximum size of a document in a database of the Enterprise edition: 16 MiB, in bytes.
+    ///
+    /// Google's clients accept such documents since July 2026: release firestore-v8.7.0 of
+    /// google-cloud-node (2026-07-21) and firebase-ios-sdk#16206 (2026-07-13). The page of quotas
+    /// still said 1 MiB in the copy that was read on 2026-11-29.
+    public static let enterpriseDocumentBytes = 16_777_216
+    /// The maximum size of one string or bytes value in the Enterprise edition: assumed to be 89
+    /// less than a document, as in the Standard edition, in bytes.
+    public static let enterpriseValueBytes = 16_777_127
     /// The maximum length of a field's name, in bytes.
     public static let fieldNameBytes = 1_500
     /// The maximum length of a document's path inside its database: 6 KiB, in bytes.

@@ -15,23 +15,27 @@ extension MapValue {
     fileprivate var needsNormalizing: Bool { entries.contains { $0.value.needsNormalizing } }
 
     /// Checks the fields of a document that a client wants to store. Does not check the size of the
-    /// document: ``Document/validateSize(of:at:in:)`` does so where the write is applied.
+    /// document: ``Document/validateSize(of:at:in:edition:)`` does so where the write is applied.
     ///
+    /// - Parameter edition: The edition of the database, which has the limit of a value.
     /// - Throws: ``RPCStatus`` of code `invalidArgument`.
-    public func validateForStorage() throws(RPCStatus) {
-        try validateEntries(depth: 0, pathBytes: 0)
+    public func validateForStorage(edition: DatabaseEdition = .standard) throws(RPCStatus) {
+        try validateEntries(depth: 0, pathBytes: 0, edition: edition)
     }
 
     /// - Parameter pathBytes: The length of the names of the enclosing maps, each with a dot after
     ///   it.
-    fileprivate func validateEntries(depth: Int, pathBytes: Int) throws(RPCStatus) {
+    fileprivate func validateEntries(
+        depth: Int, pathBytes: Int, edition: DatabaseEdition
+    ) throws(RPCStatus) {
         for entry in entries {
             try Self.validate(name: entry.key)
             let bytes = pathBytes + entry.key.utf8.count
             if bytes > QueryLimits.fieldPathBytes {
                 throw .invalidArgument("property path is longer than 1500 bytes.")
             }
-            try entry.value.validate(as: entry.key, depth: depth, pathBytes: bytes + 1)
+            try entry.value.validate(
+                as: entry.key, depth: depth, pathBytes: bytes + 1, edition: edition)
         }
     }
 
@@ -72,10 +76,15 @@ extension Value {
     ///   - depth: The number of maps and arrays around the value.
     ///   - pathBytes: The length of the enclosing path, with a dot after it. No path leads into an
     ///     array.
-    func validate(as name: String, depth: Int, pathBytes: Int = 0) throws(RPCStatus) {
+    ///   - edition: The edition of the database, which has the limit of a value.
+    func validate(
+        as name: String, depth: Int, pathBytes: Int = 0, edition: DatabaseEdition = .standard
+    ) throws(RPCStatus) {
         switch self {
-        case .string(let value): try Self.validate(bytes: value.utf8.count, of: name)
-        case .bytes(let value): try Self.validate(bytes: value.count, of: name)
+        case .string(let value):
+            try Self.validate(bytes: value.utf8.count, of: name, limit: edition.valueBytes)
+        case .bytes(let value):
+            try Self.validate(bytes: value.count, of: name, limit: edition.valueBytes)
         case .vector(let value): try value.validate(as: name)
         case .array(let values):
             try Self.validate(depth: depth + 1, of: name)
@@ -83,11 +92,11 @@ extension Value {
                 if case .array = value {
                     throw .invalidArgument("Cannot convert an array value in an array value.")
                 }
-                try value.validate(as: name, depth: depth + 1)
+                try value.validate(as: name, depth: depth + 1, edition: edition)
             }
         case .map(let fields):
             try Self.validate(depth: depth + 1, of: name)
-            try fields.validateEntries(depth: depth + 1, pathBytes: pathBytes)
+            try fields.validateEntries(depth: depth + 1, pathBytes: pathBytes, edition: edition)
         case .pendingServerTimestamp:
             // A pending timestamp is local to a client. On the wire it is a map with this reserved
             // key.
@@ -96,11 +105,10 @@ extension Value {
         }
     }
 
-    private static func validate(bytes: Int, of name: String) throws(RPCStatus) {
-        if bytes > DocumentLimits.valueBytes {
+    private static func validate(bytes: Int, of name: String, limit: Int) throws(RPCStatus) {
+        if bytes > limit {
             throw .invalidArgument(
-                "The value of property \"\(name)\" is longer than \(DocumentLimits.valueBytes) "
-                    + "bytes.")
+                "The value of property \"\(name)\" is longer than \(limit) bytes.")
         }
     }
 

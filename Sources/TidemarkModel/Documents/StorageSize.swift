@@ -11,16 +11,18 @@ extension Document {
     /// Checks a document after a mutation has been applied, because a patch adds to existing
     /// fields.
     ///
+    /// - Parameter edition: The edition of the database, which has the limit.
     /// - Throws: ``RPCStatus`` of code `invalidArgument` if the document is over the limit.
     public static func validateSize(
-        of fields: MapValue, at path: DocumentPath, in database: DatabaseID
+        of fields: MapValue, at path: DocumentPath, in database: DatabaseID,
+        edition: DatabaseEdition = .standard
     ) throws(RPCStatus) {
         let size = storageSize(of: fields, at: path)
-        if size > DocumentLimits.documentBytes {
+        if size > edition.documentBytes {
             throw .invalidArgument(
                 "Document '\(path.name(in: database))' cannot be written because its size "
                     + "(\(size.grouped) bytes) exceeds the maximum allowed size of "
-                    + "\(DocumentLimits.documentBytes.grouped) bytes.")
+                    + "\(edition.documentBytes.grouped) bytes.")
         }
     }
 }

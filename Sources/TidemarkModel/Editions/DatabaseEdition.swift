@@ -6,6 +6,19 @@ public enum DatabaseEdition: String, Hashable, Sendable, CaseIterable, Codable {
 
     /// True if the edition runs pipelines.
     public var hasPipelines: Bool { self == .enterprise }
+    /// True if a query without an index is refused. Otherwise it scans.
+    public var demandsIndexes: Bool { self == .standard }
+    /// True if the edition is billed in ``BilledUnits``.
+    public var isBilledByUnits: Bool { self == .enterprise }
+    /// The maximum size of a document in bytes.
+    public var documentBytes: Int {
+        self == .enterprise
+            ? DocumentLimits.enterpriseDocumentBytes : DocumentLimits.documentBytes
+    }
+    /// The maximum size of one string or bytes value, in bytes.
+    public var valueBytes: Int {
+        self == .enterprise ? DocumentLimits.enterpriseValueBytes : DocumentLimits.valueBytes
+    }
 }
 
 /// The editions of a server's databases, by the name of the database. All projects share them.

@@ -51,6 +51,24 @@ package struct IndexCatalog: Hashable, Sendable {
                 + [FieldOverride.Index(index.scope, index.field.mode)])
     }
 
+    /// A catalog with the declared indexes alone, among them the declared indexes of single fields.
+    package var withoutAutomaticIndexes: IndexCatalog {
+        var result = IndexCatalog()
+        result.append(
+            FieldOverride(group: Self.everyGroup.text, field: nil, indexes: []))
+        for composite in composites { result.append(composite) }
+        for override in overrides {
+            guard let field = override.field else { continue }
+            for index in override.indexes {
+                let single = CompositeIndex(
+                    group: override.group.text, scope: index.scope,
+                    fields: [IndexedField(field, index.mode)])
+                if !result.composites.contains(single) { result.append(single) }
+            }
+        }
+        return result
+    }
+
     package func composites(of group: ByteString, _ scope: IndexScope) -> [CompositeIndex] {
         byGroup[group]?.filter { $0.scope == scope } ?? []
     }

@@ -6,18 +6,19 @@ extension Mutation {
     /// check the precondition or the size of the resulting document: the code that applies the
     /// mutation does.
     ///
+    /// - Parameter edition: The edition of the database, which has the limit of a value.
     /// - Throws: ``RPCStatus`` of code `invalidArgument`, with production's text where it is known.
-    public func validated() throws(RPCStatus) -> Mutation {
+    public func validated(edition: DatabaseEdition = .standard) throws(RPCStatus) -> Mutation {
         try path.validateForStorage()
         var result = self
         switch operation {
         case .set(let fields):
             let stored = fields.normalizedForStorage
-            try stored.validateForStorage()
+            try stored.validateForStorage(edition: edition)
             result.operation = .set(stored)
         case .patch(let fields, let mask):
             let stored = fields.normalizedForStorage
-            try stored.validateForStorage()
+            try stored.validateForStorage(edition: edition)
             for path in mask { try path.validate() }
             result.operation = .patch(stored, mask: Self.outermost(mask))
         case .delete, .verify:
@@ -30,19 +31,20 @@ extension Mutation {
         return result
     }
 
-    /// Validates all mutations of a commit as ``validated()`` does, and the limits on the whole
-    /// commit.
-    /// All mutations of a commit, each as ``validated()``, and the rules for them together: how
-    /// many transforms a document may have, and which writes of one document may follow each other.
+    /// Validates all mutations of a commit as ``validated(edition:)`` does, and the limits on the
+    /// whole commit: the number of transforms of a document, and the order of its writes.
     ///
-    /// - Throws: The errors of ``validated()``. The whole commit fails.
-    public static func validated(_ mutations: [Mutation]) throws(RPCStatus) -> [Mutation] {
+    /// - Parameter edition: The edition of the database, which has the limit of a value.
+    /// - Throws: The errors of ``validated(edition:)``. The whole commit fails.
+    public static func validated(
+        _ mutations: [Mutation], edition: DatabaseEdition = .standard
+    ) throws(RPCStatus) -> [Mutation] {
         var transforms: [DocumentPath: Int] = [:]
         var sequences = WriteSequences()
         var result: [Mutation] = []
         result.reserveCapacity(mutations.count)
         for mutation in mutations {
-            result.append(try mutation.validated())
+            result.append(try mutation.validated(edition: edition))
             if mutations.count > 1 { try sequences.add(mutation) }
             if mutation.transforms.isEmpty { continue }
             transforms[mutation.path, default: 0] += mutation.transforms.count

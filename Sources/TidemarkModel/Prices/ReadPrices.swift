@@ -46,16 +46,26 @@ public struct ReadPrices: Hashable, Sendable {
     /// The list prices of Iowa and Oregon, as in ``table``.
     private static let region = ReadPrices(per100000: 0.03, perGiBStored: 0.15)
 
-    /// The error for a location without prices in ``table``.
+    /// The error for a location without prices in ``table``, or in ``UnitPrices/table``.
     public struct UnknownLocation: Error, Hashable, CustomStringConvertible {
         public let location: String
+        /// The edition whose prices are unknown.
+        public let edition: DatabaseEdition
+
+        init(location: String, edition: DatabaseEdition = .standard) {
+            self.location = location
+            self.edition = edition
+        }
 
         public var description: String {
-            let known = ReadPrices.table.keys.sorted().joined(separator: ", ")
+            let isStandard = edition == .standard
+            let known = isStandard ? Array(ReadPrices.table.keys) : Array(UnitPrices.table.keys)
+            let type = isStandard ? "ReadPrices(per100000:)" : "UnitPrices(perMillionReads:…)"
+            let page = isStandard ? "firestore/pricing" : "firestore/enterprise/pricing"
             return """
-                No prices are known of \(location). They are known of \(known). Give the prices of \
-                another location yourself: ReadPrices(per100000:), from \
-                https://cloud.google.com/firestore/pricing.
+                No prices are known of \(location). They are known of \
+                \(known.sorted().joined(separator: ", ")). Give the prices of another location \
+                yourself: \(type), from https://cloud.google.com/\(page).
                 """
         }
     }

@@ -33,9 +33,14 @@ public struct RPCStatus: Error, Hashable, Sendable {
     /// The numbers of documents read, written and deleted.
     package struct BilledCounts: Sendable {
         package let reads, writes, deletes: Int
+        /// The units of a database of the Enterprise edition; zero for another.
+        package let units: BilledUnits
 
-        package init(reads: Int, writes: Int, deletes: Int) {
+        package init(
+            reads: Int, writes: Int, deletes: Int, units: BilledUnits = BilledUnits()
+        ) {
             (self.reads, self.writes, self.deletes) = (reads, writes, deletes)
+            self.units = units
         }
     }
 

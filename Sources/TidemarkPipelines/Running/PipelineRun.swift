@@ -76,7 +76,8 @@ package final class PipelineRun {
     package var documentsRead: Int { state.documentsRead }
     /// The bytes of these documents.
     package var bytesRead: Int { state.bytesRead }
-    /// These documents in units of 4 KiB, each rounded up: the unit of the Enterprise edition.
+    /// The read units of the Enterprise edition: 4 KiB of scanned documents, and at least one for
+    /// each document that is read by its name.
     package var readUnits: Int { state.readUnits }
     /// The maximum memory that stages held during the run, in bytes.
     package var mostBytesHeld: Int { state.memory.most }

@@ -37,7 +37,10 @@ final class RunState {
     private(set) var memory: MemoryLedger
     private(set) var documentsRead = 0
     private(set) var bytesRead = 0
-    private(set) var readUnits = 0
+    /// The read units of documents that were read by their names.
+    private var namedUnits = 0
+    /// The bytes of documents that were scanned.
+    private var scannedBytes = 0
     private var patterns: [ByteString: Result<Pattern, InvalidPattern>] = [:]
     private var steps = 0
     /// The number of steps at which the run asks next whether it must end.
@@ -62,12 +65,25 @@ final class RunState {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The billed units of the Enterprise edition: one for each 4 KiB that is scanned, and at least
+    /// one for each document that is read by its name.
+    var readUnits: Int {
+        namedUnits
+            + (scannedBytes > 0 || namedUnits == 0 ? UnitBilling.scan(bytes: scannedBytes) : 0)
+    }
+
     /// Counts a document that the source returned.
-    func read(_ document: Document) {
+    ///
+    /// - Parameter isNamed: True if the document was read by its name, and not by a scan.
+    func read(_ document: Document, isNamed: Bool) {
         let size = document.contents.bytes.count + document.path.text.utf8.count
         documentsRead += 1
         bytesRead += size
-        readUnits += max(1, (size + 4_095) / 4_096)
+        if isNamed {
+            namedUnits += UnitBilling.pointRead(bytes: size)
+        } else {
+            scannedBytes += max(UnitBilling.leastScannedBytes, size)
+        }
     }
 
     /// Counts a step of the run.

@@ -18,7 +18,9 @@ struct SourceStage: CompiledStage {
         }
         let run = outer.run
         let open = try run.source.open(scan)
-        return DocumentStream(open, outer)
+        var isNamed = false
+        if case .documents = scan.origin { isNamed = true }
+        return DocumentStream(open, outer, isNamed: isNamed)
     }
 }
 
@@ -27,9 +29,12 @@ final class DocumentStream: RowStream {
     let scan: OpenScan
     private let run: RunState
     private let variables: [Outcome]
+    private let isNamed: Bool
 
-    init(_ scan: OpenScan, _ outer: Scope) {
+    /// - Parameter isNamed: True if the documents are read by their names.
+    init(_ scan: OpenScan, _ outer: Scope, isNamed: Bool) {
         (self.scan, run, variables) = (scan, outer.run, outer.row.variables)
+        self.isNamed = isNamed
     }
 
     var isSorted: Bool { scan.isSorted }
@@ -37,7 +42,7 @@ final class DocumentStream: RowStream {
     func next() throws(PipelineError) -> PipelineRow? {
         try run.step()
         guard let document = try scan.documents.next() else { return nil }
-        run.read(document)
+        run.read(document, isNamed: isNamed)
         var row = PipelineRow(document, in: run.context.database)
         row.variables = variables
         return row

@@ -15,6 +15,7 @@ struct CommitDraft {
     /// The value of a server timestamp: the same everywhere in the commit, in whole milliseconds.
     let requestTime: Timestamp
 
+    private let edition: DatabaseEdition
     private(set) var entries: [Entry] = []
     private var indices: [DocumentPath: Int] = [:]
 
@@ -28,8 +29,9 @@ struct CommitDraft {
         var isTouched = false
     }
 
-    init(database: DatabaseID, time: Timestamp) {
+    init(database: DatabaseID, time: Timestamp, edition: DatabaseEdition = .standard) {
         self.database = database
+        self.edition = edition
         self.time = time
         requestTime = Self.requestTime(of: time)
     }
@@ -50,7 +52,8 @@ struct CommitDraft {
         let outcome = mutation.applied(to: entries[index].fields) { _ in .timestamp(requestTime) }
         if case .verify = mutation.operation { return (index, outcome.transformResults) }
         if let fields = outcome.fields {
-            try Document.validateSize(of: fields, at: mutation.path, in: database)
+            try Document.validateSize(
+                of: fields, at: mutation.path, in: database, edition: edition)
         } else {
             entries[index].isRecreated = true
         }
@@ -128,6 +131,28 @@ struct CommitDraft {
         entries.filter(\.isTouched).map {
             LockedChange(path: $0.path, before: $0.before?.fields, after: $0.fields)
         }
+    }
+
+    /// Returns the write units of the commit by collection: of each written document, and of the
+    /// index entries that it changes. A write that changes nothing costs one unit, and so does a
+    /// delete of a document that does not exist.
+    ///
+    /// - Parameter sizes: Returns the indexes of a collection.
+    func writeUnits(_ sizes: (CollectionPath) -> EntrySizes) -> [CollectionPath: Int] {
+        var result: [CollectionPath: Int] = [:]
+        for entry in entries where entry.isTouched {
+            let collection = entry.path.parent
+            var units = 1
+            if !isUnchanged(entry), let fields = entry.fields ?? entry.before?.fields {
+                let size = Document.storageSize(of: fields, at: entry.path)
+                units =
+                    UnitBilling.write(bytes: size)
+                    + sizes(collection).units(
+                        at: entry.path, from: entry.before?.fields, to: entry.fields)
+            }
+            result[collection, default: 0] += units
+        }
+        return result
     }
 
     /// Returns the version of an entry after the commit; nil if the document does not exist.

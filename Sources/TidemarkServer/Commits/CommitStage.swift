@@ -12,6 +12,7 @@ struct CommitStage {
     private let rules: RulesChecks
     private let events: DocumentEvents
     private let billing: Billing
+    private let editions: DatabaseEditions
 
     /// The store's transaction; set only while it runs.
     var transaction: StoreTransaction?
@@ -38,8 +39,10 @@ struct CommitStage {
 
     init(
         _ clocks: DatabaseClocks, transactions: Transactions, listens: Listens,
-        admission: QueryAdmission, rules: RulesChecks, events: DocumentEvents, billing: Billing
+        admission: QueryAdmission, rules: RulesChecks, events: DocumentEvents, billing: Billing,
+        editions: DatabaseEditions
     ) {
+        self.editions = editions
         self.clocks = clocks
         self.transactions = transactions
         self.listens = listens
@@ -68,8 +71,9 @@ struct CommitStage {
         record: (CommitReply, Int64, StoreTransaction) throws(StoreError) -> Void = { _, _, _ in }
     ) throws -> CommitReply {
         guard let transaction else { throw RPCStatus(.internal, "No transaction is open.") }
-        let valid = try Mutation.validated(mutations)
         let database = context.database
+        let edition = editions.edition(of: database)
+        let valid = try Mutation.validated(mutations, edition: edition)
         let claimant = try claimant(transactionID, context, hasWrites: !valid.isEmpty)
         let previous = databases[database]
         let row: Int64
@@ -89,7 +93,8 @@ struct CommitStage {
                     transaction: transaction))
             try events.save(drafts, in: transaction, to: &recordedEvents)
             try record(reply, row, transaction)
-            count(valid, context)
+            let units = edition.isBilledByUnits ? entryUnits(of: draft.draft) : [:]
+            count(valid, units: units, context)
             if let transactionID { endedTransactions[transactionID] = .committed }
             return reply
         } catch {
@@ -127,7 +132,8 @@ struct CommitStage {
         _ mutations: [Mutation], database: DatabaseID, time: Timestamp,
         transaction: StoreTransaction
     ) throws -> PreparedCommit {
-        var draft = CommitDraft(database: database, time: time)
+        var draft = CommitDraft(
+            database: database, time: time, edition: editions.edition(of: database))
         let table = transaction.documents(of: database)
         var applied: [(entry: Int, transformResults: [Value])] = []
         applied.reserveCapacity(mutations.count)
@@ -178,8 +184,20 @@ struct CommitStage {
         return Commit(database: database, time: time, changes: differences, windows: windows)
     }
 
+    /// Returns the write units of a commit to a database of the Enterprise edition.
+    private func entryUnits(of draft: CommitDraft) -> [CollectionPath: Int] {
+        let catalog = admission.configuration(of: draft.database).catalog
+        return draft.writeUnits { collection in
+            EntrySizes(catalog.composites(of: ByteString(collection.id)))
+        }
+    }
+
     /// Bills the mutations. A write that changes nothing is billed like any other.
-    private mutating func count(_ mutations: [Mutation], _ context: CallContext) {
+    ///
+    /// - Parameter units: The write units of each collection; empty for the Standard edition.
+    private mutating func count(
+        _ mutations: [Mutation], units: [CollectionPath: Int], _ context: CallContext
+    ) {
         var usages: [CollectionPath: Usage] = [:]
         for mutation in mutations {
             let usage =
@@ -189,6 +207,9 @@ struct CommitStage {
                 case .verify: Usage(reads: billing.verifyReads)
                 }
             usages[mutation.path.parent, default: Usage()] += usage
+        }
+        for (collection, count) in units {
+            usages[collection, default: Usage()].units.write += count
         }
         for (collection, usage) in usages {
             bills.append(

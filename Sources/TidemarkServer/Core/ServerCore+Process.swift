@@ -121,7 +121,8 @@ extension ServerCore {
         WriteStage(
             CommitStage(
                 clocks, transactions: transactions, listens: listens, admission: indexes,
-                rules: rules, events: events, billing: configuration.billing),
+                rules: rules, events: events, billing: configuration.billing,
+                editions: configuration.editions),
             streams: WriteStreamStage(
                 streams, clocks: clocks, transactions: transactions,
                 randomBits: environment.randomBits,
@@ -162,7 +163,12 @@ extension ServerCore {
                 item.call, index: item.index, result: item.result, usage: item.usage)
         }
         for bill in stage.commits.bills {
-            meter.add(bill.usage, by: bill.method, bill.context, on: bill.collection.text)
+            var usage = bill.usage
+            if usage.units.isZero, usage.reads > 0 {
+                usage.units = meter.billedUnits(
+                    nil, reads: usage.reads, context: bill.context, target: bill.collection.text)
+            }
+            meter.add(usage, by: bill.method, bill.context, on: bill.collection.text)
         }
     }
 

@@ -43,14 +43,18 @@ final class ServerCore {
         clocks = DatabaseClocks(
             kept.states, incarnation: kept.incarnation, history: configuration.history,
             machine: environment.now)
-        indexes = QueryAdmission(configuration.indexes, ticks: environment.ticks)
-        meter = UsageMeter(indexes: indexes.names(_:_:in:))
+        indexes = QueryAdmission(
+            configuration.indexes, editions: configuration.editions, ticks: environment.ticks)
+        meter = UsageMeter(
+            configuration.billing.units, editions: configuration.editions,
+            indexes: indexes.names(_:_:in:))
         streams = WriteStreams(storedHistories: kept.histories)
         transactions = Transactions(
             clocks, streams: streams, environment: environment,
             lockTimeout: configuration.lockTimeout)
         listens = Listens(
-            clocks, meter: meter, billing: configuration.billing, executor: environment.executor)
+            clocks, meter: meter, billing: configuration.billing, admission: indexes,
+            executor: environment.executor)
         let access = ReadAccess(
             clocks, transactions: transactions, admission: indexes, meter: meter,
             configuration: configuration, environment: environment)

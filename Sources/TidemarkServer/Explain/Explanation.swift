@@ -27,6 +27,8 @@ struct Explanation {
         var documentsBilled = 0
         /// The number of entries that are billed by the thousand.
         var entriesBilled = 0
+        /// The billed read units; nil for a database of the Standard edition.
+        var readUnits: Int?
     }
 
     /// Returns the counters. The store reads a document for each scanned entry, so both counts are
@@ -51,12 +53,13 @@ struct Explanation {
     func metrics(_ counters: Counters, end: Duration) -> ExplainMetrics {
         // A query without results is billed for one read.
         let isMinimum = counters.documentsBilled == 0 && counters.entriesBilled == 0
-        let billing: [String: ExecutionStats.DebugValue] = [
+        var billing: [String: ExecutionStats.DebugValue] = [
             "documents_billable": .text("\(counters.documentsBilled)"),
             "index_entries_billable": .text("\(counters.entriesBilled)"),
             "small_ops": .text("0"),
             "min_query_cost": .text(isMinimum ? "\(counters.reads)" : "0"),
         ]
+        if let units = counters.readUnits { billing["read_units"] = .text("\(units)") }
         return ExplainMetrics(
             indexesUsed: indexes,
             execution: ExecutionStats(

@@ -3,11 +3,22 @@ import TidemarkModel
 /// Decides if queries may run without further indexes, and explains their plans.
 final class QueryAdmission {
     private var registers: ByDatabase<IndexRegister>
+    private var scans = ScanRegister()
+    private let editions: DatabaseEditions
     private let ticks: @Sendable () -> Duration
 
-    init(_ settings: IndexSettings?, ticks: @escaping @Sendable () -> Duration) {
+    init(
+        _ settings: IndexSettings?, editions: DatabaseEditions = DatabaseEditions(),
+        ticks: @escaping @Sendable () -> Duration
+    ) {
         registers = ByDatabase(IndexRegister(settings))
+        self.editions = editions
         self.ticks = ticks
+    }
+
+    /// Returns true if a database is billed by units.
+    func isBilledByUnits(_ database: DatabaseID) -> Bool {
+        editions.edition(of: database).isBilledByUnits
     }
 
     /// Admits a query. Call it once per query, before the query runs.
@@ -22,6 +33,11 @@ final class QueryAdmission {
     ) throws(RPCStatus) -> Explanation? {
         if registers[database.database].settings == nil, explain == nil { return nil }
         let requirement = requirement(query, aggregations, in: database)
+        if !editions.edition(of: database).demandsIndexes {
+            // A query without an index scans, and its explanation names no index.
+            registers.update(database.database) { $0.note(requirement.uses, of: query) }
+            return explain.map { Explanation($0, requirement.uses, start: ticks()) }
+        }
         let refusal = registers.update(database.database) {
             $0.admit(query, requirement, in: database)
         }
@@ -37,9 +53,12 @@ final class QueryAdmission {
         explanation.metrics(counters, end: ticks())
     }
 
-    /// Returns the existing indexes; without settings, the automatic indexes.
+    /// Returns the existing indexes. Without settings these are the automatic indexes, and none in
+    /// the Enterprise edition.
     func configuration(of database: DatabaseID) -> IndexConfiguration {
-        registers[database.database].configuration
+        let configuration = registers[database.database].configuration
+        return editions.edition(of: database).demandsIndexes
+            ? configuration : configuration.withoutAutomaticIndexes
     }
 
     /// Returns the declared indexes; nil if none are enforced.
@@ -75,7 +94,16 @@ final class QueryAdmission {
     func requirement(
         _ query: Query, _ aggregations: [Aggregation], in database: DatabaseID
     ) -> IndexRequirement {
-        registers[database.database].requirement(query, aggregations)
+        if editions.edition(of: database).demandsIndexes {
+            return registers[database.database].requirement(query, aggregations)
+        }
+        return IndexRequirement(query, aggregations, in: configuration(of: database).catalog)
+    }
+
+    /// Records the price of a query that had no index.
+    func note(_ units: QueryUnits, in database: DatabaseID) {
+        guard case .scan(let missing) = units.plan else { return }
+        scans.note(missing, units: units, in: database)
     }
 
     /// Returns the names of the indexes that serve a query, and of those that it would need.
@@ -91,6 +119,7 @@ final class QueryAdmission {
     func takeNotices() -> [IndexRegister.Notice] {
         var notices: [IndexRegister.Notice] = []
         registers.updateAll { notices += $0.takeNotices() }
+        notices += scans.takeNotices()
         return notices
     }
 
@@ -99,7 +128,7 @@ final class QueryAdmission {
         let reports = registers.all.map { $0.value.report(of: $0.scope) }
         return IndexReport(
             policy: reports.lazy.compactMap(\.policy).first, missing: reports.flatMap(\.missing),
-            used: reports.flatMap(\.used))
+            used: reports.flatMap(\.used), scans: scans.rows.isEmpty ? nil : scans.rows)
     }
 
     /// Returns a file of the missing indexes; nil if none is missing.

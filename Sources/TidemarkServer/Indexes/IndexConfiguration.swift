@@ -41,6 +41,14 @@ public struct IndexConfiguration: Hashable, Sendable {
         remarks = reader.remarks
     }
 
+    /// The indexes of a database of the Enterprise edition: the declared ones alone. An index of a
+    /// single field is declared like any other, or in the settings of the field.
+    package var withoutAutomaticIndexes: IndexConfiguration {
+        var result = self
+        result.catalog = catalog.withoutAutomaticIndexes
+        return result
+    }
+
     /// The text of the file, with the added indexes, sorted.
     public var json: Data { JSONTree.object(root).data }
 }

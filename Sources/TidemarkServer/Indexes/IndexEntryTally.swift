@@ -36,7 +36,7 @@ struct IndexEntryTally {
 
     /// Returns the size of the parent's name. The parent of a root collection is the root: an empty
     /// name of 16 bytes.
-    private static func parentSize(_ path: DocumentPath) -> Int {
+    static func parentSize(_ path: DocumentPath) -> Int {
         let slash = UInt8(ascii: "/")
         return path.text.withBytes { bytes in
             guard let last = bytes.lastIndex(of: slash),

@@ -45,6 +45,27 @@ public struct IndexReport: Hashable, Sendable, Codable {
     public var policy: IndexPolicy?
     public var missing: [Row]
     public var used: [Row]
+    /// The scans of queries without an index in databases of the Enterprise edition, the most
+    /// expensive first; nil if there were none.
+    public var scans: [Scan]?
+
+    /// The scans that an index would replace.
+    public struct Scan: Hashable, Sendable, Codable {
+        /// The name of the database, such as `(default)`.
+        public var database: String
+        /// The id of the collections.
+        public var collectionGroup: String
+        /// `Collection` or `Collection group`.
+        public var queryScope: String
+        /// The fields of the index, as in `(a ASC, __name__ ASC)`.
+        public var properties: String
+        /// The number of queries.
+        public var queries: Int
+        /// The number of documents that they scanned.
+        public var documents: Int
+        /// The billed read units of these queries.
+        public var readUnits: Int
+    }
 }
 
 /// The server's knowledge of indexes while it runs, with the notices about them.
@@ -112,6 +133,12 @@ struct IndexRegister {
         for index in requirement.missing { note(index, settings) }
         guard settings.policy == .strict, let first = requirement.missing.first else { return nil }
         return first.refusal(in: database, hasManyRanges: query.inequalityFields.count > 1)
+    }
+
+    /// Records the indexes that a query uses, where no index is demanded.
+    mutating func note(_ uses: [IndexUse], of query: Query) {
+        if settings == nil { return }
+        for use in uses { count(use, query.collectionID) }
     }
 
     private mutating func count(_ use: IndexUse, _ group: String?) {

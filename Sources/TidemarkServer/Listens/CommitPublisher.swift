@@ -11,7 +11,8 @@ struct CommitPublisher {
         var snapshots: [CallID: StreamSnapshot] = [:]
         func update(_ target: LiveTarget, _ change: (inout StreamSnapshot) -> Void) {
             if snapshots[target.streamID] == nil { order.append(target.streamID) }
-            change(&snapshots[target.streamID, default: StreamSnapshot()])
+            let empty = StreamSnapshot(isBilledByUnits: listens.isBilledByUnits(commit.database))
+            change(&snapshots[target.streamID, default: empty])
         }
         for difference in commit.changes {
             let targets = listens.targets(near: difference.path, in: commit.database)
@@ -73,7 +74,8 @@ struct CommitPublisher {
         for (target, paths) in targets where listens.contains(target) {
             if target.window != nil { target.window = [:] }
             for path in paths {
-                snapshots[target.streamID, default: StreamSnapshot()]
+                // A removal of documents that are gone costs nothing.
+                snapshots[target.streamID, default: StreamSnapshot(isBilledByUnits: false)]
                     .remove(path, changedTo: nil, from: target)
             }
         }

@@ -6,6 +6,7 @@ final class Listens {
     private let clocks: DatabaseClocks
     private let meter: UsageMeter
     let billing: Billing
+    private let admission: QueryAdmission
     private let executor: any ServerExecutor
 
     private var registry = ListenRegistry()
@@ -16,8 +17,9 @@ final class Listens {
 
     init(
         _ clocks: DatabaseClocks, meter: UsageMeter, billing: Billing,
-        executor: any ServerExecutor
+        admission: QueryAdmission, executor: any ServerExecutor
     ) {
+        self.admission = admission
         self.clocks = clocks
         self.meter = meter
         self.billing = billing
@@ -114,7 +116,9 @@ final class Listens {
         // them. Therefore, the token refers to this commit, even if later commits are already done.
         boundary(streamID, token: clocks.resumeToken(at: time), outputs: &outputs)
         for (id, reads) in snapshot.readsByTarget {
-            if let target = stream.targets[id] { bill(reads, to: target) }
+            guard let target = stream.targets[id] else { continue }
+            let units = BilledUnits(realtimeUpdate: snapshot.unitsByTarget[id] ?? 0)
+            bill(Usage(reads: reads, units: units), to: target)
         }
     }
 
@@ -203,21 +207,44 @@ final class Listens {
     /// Returns the label under which the targets that a stream now adds are counted.
     func label(of stream: ListenStream) -> String? { meter.labelled(stream.context).label }
 
-    /// Bills a target for the reads of the sent documents.
+    /// Returns true if a database is billed by units.
+    func isBilledByUnits(_ database: DatabaseID) -> Bool { admission.isBilledByUnits(database) }
+
+    /// Returns the counter of a target's read units; nil for the Standard edition, and for a target
+    /// that names documents.
+    func units(of target: LiveTarget, in database: DatabaseID) -> QueryUnits? {
+        guard case .query(let query) = target.kind, isBilledByUnits(database) else { return nil }
+        return QueryUnits(query, admission.requirement(query, [], in: database))
+    }
+
+    /// Records a listener that scanned, because no index serves its query.
+    func note(_ units: QueryUnits?, _ context: CallContext) {
+        if let units, !context.isUnbilled { admission.note(units, in: context.database) }
+    }
+
+    /// Bills a target for the sent documents.
     ///
-    /// - Parameter part: The part of the target's life to which the reads belong.
-    func bill(_ reads: Int, to target: LiveTarget, part: ReadSubject.Part = .more) {
+    /// - Parameters:
+    ///   - usage: The reads, and the units of a database of the Enterprise edition.
+    ///   - part: The part of the target's life to which the reads belong.
+    func bill(_ usage: Usage, to target: LiveTarget, part: ReadSubject.Part = .more) {
         guard let stream = registry.streams[target.streamID] else { return }
         var context = stream.context
         context.label = target.label
         meter.countReads(
-            reads, by: .listen, context, on: target.meterTarget, of: target.subject(part))
-        registry.update(target.streamID) { $0.usage.reads += reads }
+            usage.reads, by: .listen, context, on: target.meterTarget, units: usage.units,
+            of: target.subject(part))
+        registry.update(target.streamID) {
+            $0.usage += usage
+        }
     }
 
     /// Adds reads to a stream's bill that the meter has already counted.
     func noteReads(_ reads: Int, of streamID: CallID) {
-        if reads > 0 { registry.update(streamID) { $0.usage.reads += reads } }
+        guard reads > 0, let stream = registry.streams[streamID] else { return }
+        let units = meter.billedUnits(
+            nil, reads: reads, context: stream.context, target: MeterDetail.ofRules)
+        registry.update(streamID) { $0.usage += Usage(reads: reads, units: units) }
     }
 
     /// Ends a stream, if it exists, and informs its client.

@@ -17,10 +17,16 @@ struct PartialOpening {
     private var sent = 0
     private var totals = ReadScope.Totals()
     private var window: [DocumentPath: Timestamp] = [:]
+    /// The counter of read units; nil for the Standard edition, and for named documents.
+    private(set) var units: QueryUnits?
+    /// The read units of named documents.
+    private var namedUnits = 0
 
     init(
-        of target: LiveTarget, _ request: ListenTarget, _ scope: ReadScope, isFiltered: Bool
+        of target: LiveTarget, _ request: ListenTarget, _ scope: ReadScope, isFiltered: Bool,
+        units: QueryUnits?
     ) {
+        self.units = units
         self.target = target
         self.request = request
         readTime = scope.readTime
@@ -44,6 +50,11 @@ struct PartialOpening {
         }
     }
 
+    /// The bill for the sent matches.
+    var usage: Usage {
+        Usage(reads: reads, units: BilledUnits(read: units?.total ?? max(1, namedUnits)))
+    }
+
     /// Sends the next matches in their stored form, in the query's order.
     mutating func sendPart(_ scope: ReadScope, _ outputs: inout [Output]) throws {
         switch left {
@@ -57,10 +68,13 @@ struct PartialOpening {
         _ rows: UnfinishedAnswer.Left, scope: ReadScope, outputs: inout [Output]
     ) throws {
         guard case .query(let query) = target.kind else { return }
+        let isFirst = sent == 0
         let part = try scope.readPart(of: rows) { document in
+            units?.add(document)
             if query.isCutOff { window[document.path] = document.updateTime }
             send(document, &outputs)
         }
+        if isFirst { try units?.addRest(part.totals, in: scope) }
         totals.returned += part.totals.returned
         totals.skipped += part.totals.skipped
         totals.scanned += part.totals.scanned
@@ -76,6 +90,8 @@ struct PartialOpening {
         while !part.isFull, let path = rest.popFirst() {
             if let document = try scope.document(at: path) {
                 part.add(document)
+                namedUnits += UnitBilling.pointRead(
+                    bytes: Document.storageSize(of: document.fields, at: document.path))
                 send(document, &outputs)
             } else {
                 part.add(bytes: path.text.utf8.count)

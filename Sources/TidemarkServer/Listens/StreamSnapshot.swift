@@ -29,14 +29,33 @@ struct StreamSnapshot {
     private var indices: [Key: Int] = [:]
     /// The number of billed reads, by target.
     private(set) var readsByTarget: [Int32: Int] = [:]
+    /// The number of real-time update units, by target; empty for the Standard edition.
+    private(set) var unitsByTarget: [Int32: Int] = [:]
+    private let isBilledByUnits: Bool
+    /// The path of the last counted document, and its units.
+    private var lastCounted: (path: DocumentPath, units: Int)?
+
+    /// - Parameter isBilledByUnits: True for a database of the Enterprise edition.
+    init(isBilledByUnits: Bool) { self.isBilledByUnits = isBilledByUnits }
 
     var isEmpty: Bool { rows.isEmpty }
+
+    /// Adds the units of a changed document, whose size is taken once for all targets.
+    private mutating func count(_ document: Document, for target: LiveTarget) {
+        guard isBilledByUnits else { return }
+        if lastCounted?.path != document.path {
+            let size = Document.storageSize(of: document.fields, at: document.path)
+            lastCounted = (document.path, UnitBilling.update(bytes: size))
+        }
+        unitsByTarget[target.id, default: 0] += lastCounted?.units ?? 0
+    }
 
     /// Adds a document that is new in the target, or has changed in it. Costs one read.
     mutating func add(_ document: Document, to target: LiveTarget) {
         let index = index(of: document.path, .present(document), target.projection)
         rows[index].added.append(target.id)
         readsByTarget[target.id, default: 0] += 1
+        count(document, for: target)
     }
 
     /// Removes a document that has changed and is no longer in the target. Costs one read if it
@@ -48,6 +67,7 @@ struct StreamSnapshot {
         if let document {
             index = self.index(of: path, .present(document), target.projection)
             readsByTarget[target.id, default: 0] += 1
+            if isBilledByUnits { unitsByTarget[target.id, default: 0] += UnitBilling.removal }
         } else {
             index = self.index(of: path, .deleted, nil)
         }

@@ -3,16 +3,25 @@ import TidemarkStore
 
 /// The changes of a target since a time, from the log. They are exact, and include removals.
 struct TargetDelta {
-    private(set) var snapshot = StreamSnapshot()
+    /// The bill of the changes.
+    var usage: Usage {
+        Usage(
+            reads: snapshot.readsByTarget.values.reduce(0, +),
+            units: BilledUnits(realtimeUpdate: snapshot.unitsByTarget.values.reduce(0, +)))
+    }
+
+    private(set) var snapshot: StreamSnapshot
     /// The increase of the number of matches.
     private(set) var growth = 0
 
     private let target: LiveTarget
     private let scope: ReadScope
 
+    /// - Parameter isBilledByUnits: True for a database of the Enterprise edition.
     init(
-        of target: LiveTarget, since time: Timestamp, _ scope: ReadScope
+        of target: LiveTarget, since time: Timestamp, _ scope: ReadScope, isBilledByUnits: Bool
     ) throws {
+        snapshot = StreamSnapshot(isBilledByUnits: isBilledByUnits)
         self.target = target
         self.scope = scope
         let log = scope.log

@@ -27,27 +27,32 @@ struct TargetOpening {
     mutating func perform(
         from start: Start, _ outputs: inout [Output]
     ) throws -> PartialOpening? {
-        let reads: Int
+        let usage: Usage
         var part = ReadSubject.Part.start
+        let units = listens.units(of: target, in: stream.database)
         switch start {
         case .nothing:
-            var all = PartialOpening(of: target, request, scope, isFiltered: false)
+            var all = PartialOpening(
+                of: target, request, scope, isFiltered: false, units: units)
             try all.sendPart(scope, &outputs)
+            listens.note(all.units, stream.context)
             if !all.isWhole { return all }
-            reads = all.reads
+            usage = all.usage
         case .beforeLog(let token, let readTime):
             acknowledge(token: token, readTime, &outputs)
-            var all = PartialOpening(of: target, request, scope, isFiltered: true)
+            var all = PartialOpening(
+                of: target, request, scope, isFiltered: true, units: units)
             try all.sendPart(scope, &outputs)
+            listens.note(all.units, stream.context)
             if !all.isWhole { return all }
             all.sendFilter(stream.database, &outputs)
-            reads = all.reads
+            usage = all.usage
         case .position(let token):
             acknowledge(token: token.bytes, token.readTime, &outputs)
-            reads = try sendChanges(since: token, &outputs)
+            usage = try sendChanges(since: token, &outputs)
             if listens.isBilledByChange(token, stream.database) { part = .resume }
         }
-        listens.bill(reads, to: target, part: part)
+        listens.bill(usage, to: target, part: part)
         listens.sendCurrent(target, scope: scope, outputs: &outputs)
         return nil
     }
@@ -70,10 +75,11 @@ struct TargetOpening {
 
     /// Sends the changes that the client has missed since its token.
     ///
-    /// - Returns: The number of billed reads.
-    private func sendChanges(since token: ResumeToken, _ outputs: inout [Output]) throws -> Int {
+    /// - Returns: The bill.
+    private func sendChanges(since token: ResumeToken, _ outputs: inout [Output]) throws -> Usage {
         let delta = try TargetDelta(
-            of: target, since: Timestamp(microseconds: token.position), scope)
+            of: target, since: Timestamp(microseconds: token.position), scope,
+            isBilledByUnits: listens.isBilledByUnits(stream.database))
         for response in delta.snapshot.responses(readTime: scope.readTime) {
             outputs.append(target.streamID, response)
         }
@@ -85,12 +91,29 @@ struct TargetOpening {
                 try target.matches(in: scope), of: target, request: request,
                 database: stream.database, outputs: &outputs)
         }
-        return isRecent ? bill(delta) : max(1, count)
+        return isRecent ? bill(delta) : try billWhole(count)
     }
 
-    private func bill(_ delta: TargetDelta) -> Int {
-        if delta.snapshot.isEmpty { return listens.billing.unchangedResumeReads }
-        return delta.snapshot.readsByTarget.values.reduce(0, +)
+    private func bill(_ delta: TargetDelta) -> Usage {
+        guard delta.snapshot.isEmpty else { return delta.usage }
+        return Usage(
+            reads: listens.billing.unchangedResumeReads,
+            units: BilledUnits(read: listens.billing.units.unchangedResumeUnits))
+    }
+
+    /// Returns the bill of a whole result, whose rows were not all sent.
+    private func billWhole(_ count: Int) throws -> Usage {
+        var usage = Usage(reads: max(1, count), units: BilledUnits(read: max(1, count)))
+        guard var units = listens.units(of: target, in: stream.database),
+            case .query(let query) = target.kind
+        else { return usage }
+        let totals = try scope.run(query) { document in
+            units.add(document)
+            return true
+        }
+        try units.addRest(totals, in: scope)
+        usage.units.read = units.total
+        return usage
     }
 
     private func matchCount() throws -> Int {

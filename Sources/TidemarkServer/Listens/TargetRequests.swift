@@ -227,7 +227,9 @@ struct TargetRequests {
                     continue
                 }
                 listens.bill(
-                    try notify(target, since: since, scope: scope, outputs: &outputs), to: target)
+                    try notify(
+                        target, since: since, stream: stream, scope: scope, outputs: &outputs),
+                    to: target)
             }
         }
         if let opening = lag.opening {
@@ -236,15 +238,16 @@ struct TargetRequests {
             if let refusal = review.judge(
                 target, context: stream.context, documents: ScopedDocuments(scope))
             {
-                listens.bill(opening.reads, to: target, part: .start)
+                listens.bill(opening.usage, to: target, part: .start)
                 return refuse(
                     target.id, streamID: target.streamID, cause: refusal, outputs: &outputs)
             }
             // The filter counts the sent documents, without later changes.
             opening.sendFilter(stream.database, &outputs)
-            let changes = try notify(
-                target, since: opening.readTime, scope: scope, outputs: &outputs)
-            listens.bill(opening.reads + changes, to: target, part: .start)
+            var usage = opening.usage
+            usage += try notify(
+                target, since: opening.readTime, stream: stream, scope: scope, outputs: &outputs)
+            listens.bill(usage, to: target, part: .start)
             listens.sendCurrent(target, scope: scope, outputs: &outputs)
             begin(target, request: opening.request, outputs: &outputs)
         } else if let streamID = stream.targets.values.first?.streamID {
@@ -252,14 +255,17 @@ struct TargetRequests {
         }
     }
 
-    /// - Returns: The number of billed reads.
+    /// - Returns: The bill.
     private func notify(
-        _ target: LiveTarget, since time: Timestamp, scope: ReadScope, outputs: inout [Output]
-    ) throws -> Int {
-        let delta = try TargetDelta(of: target, since: time, scope)
+        _ target: LiveTarget, since time: Timestamp, stream: ListenStream, scope: ReadScope,
+        outputs: inout [Output]
+    ) throws -> Usage {
+        let delta = try TargetDelta(
+            of: target, since: time, scope,
+            isBilledByUnits: listens.isBilledByUnits(stream.database))
         for response in delta.snapshot.responses(readTime: scope.readTime) {
             outputs.append(target.streamID, response)
         }
-        return delta.snapshot.readsByTarget.values.reduce(0, +)
+        return delta.usage
     }
 }

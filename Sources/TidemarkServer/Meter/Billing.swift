@@ -1,6 +1,7 @@
-package import TidemarkModel
+public import TidemarkModel
 
-/// Firestore's bill in reads, for the Standard edition. Source: server-protocol 2.3.
+/// Firestore's bill in reads, which is that of the Standard edition. Source: server-protocol 2.3.
+/// The bill of the Enterprise edition is ``UnitBilling``.
 ///
 /// The numbers that Google documents are in the functions. Undocumented numbers are properties: the
 /// default is the meter's assumption, and a user with better knowledge can change it.
@@ -17,6 +18,8 @@ public struct Billing: Hashable, Sendable {
     /// The maximum absence of a listener that is billed only for the changes. The documented value
     /// is 30 minutes.
     public var resumeWindow = Duration.seconds(30 * 60)
+    /// The assumptions for databases of the Enterprise edition.
+    public var units = UnitBilling()
 
     public init() {}
 

@@ -1,27 +1,34 @@
-import TidemarkModel
+public import TidemarkModel
 
-/// The billed numbers of documents that were read, written and deleted.
-public struct Usage: Hashable, Sendable, Codable {
+/// The billed numbers of documents that were read, written and deleted, and the units of databases
+/// of the Enterprise edition.
+public struct Usage: Hashable, Sendable {
     public var reads: Int
     public var writes: Int
     public var deletes: Int
+    /// The units that databases of the Enterprise edition are billed; zero for other databases.
+    public var units: BilledUnits
 
-    public init(reads: Int = 0, writes: Int = 0, deletes: Int = 0) {
+    public init(
+        reads: Int = 0, writes: Int = 0, deletes: Int = 0, units: BilledUnits = BilledUnits()
+    ) {
         self.reads = reads
         self.writes = writes
         self.deletes = deletes
+        self.units = units
     }
 
     public static func += (left: inout Usage, right: Usage) {
         left.reads += right.reads
         left.writes += right.writes
         left.deletes += right.deletes
+        left.units += right.units
     }
 
     public static func - (left: Usage, right: Usage) -> Usage {
         Usage(
             reads: left.reads - right.reads, writes: left.writes - right.writes,
-            deletes: left.deletes - right.deletes)
+            deletes: left.deletes - right.deletes, units: left.units - right.units)
     }
 }
 
@@ -35,10 +42,14 @@ public struct MeterRow: Hashable, Sendable, Codable {
     public var deletes: Int
     /// The same reads, by RPC.
     public var readsByMethod: [String: Int]
+    /// The units of databases of the Enterprise edition; nil if there are none.
+    public var units: BilledUnits?
 
     public init(
-        label: String, reads: Int, writes: Int, deletes: Int, readsByMethod: [String: Int]
+        label: String, reads: Int, writes: Int, deletes: Int, readsByMethod: [String: Int],
+        units: BilledUnits? = nil
     ) {
+        self.units = units
         self.label = label
         self.reads = reads
         self.writes = writes
@@ -68,6 +79,8 @@ public struct MeterDetail: Hashable, Sendable, Codable {
     public var reads = 0
     public var writes = 0
     public var deletes = 0
+    /// The units of databases of the Enterprise edition; nil if there are none.
+    public var units: BilledUnits?
 
     /// The target for the reads of security rules: no collection has such a name.
     package static let ofRules = "(rules)"
@@ -78,11 +91,16 @@ extension RPCStatus {
     func reporting(_ usage: Usage, to context: CallContext) -> RPCStatus {
         var result = self
         result.billed = BilledCounts(
-            reads: usage.reads, writes: usage.writes, deletes: usage.deletes)
+            reads: usage.reads, writes: usage.writes, deletes: usage.deletes, units: usage.units)
         guard context.reportsUsage else { return result }
         result.trailers["x-tidemark-reads"] = "\(usage.reads)"
         result.trailers["x-tidemark-writes"] = "\(usage.writes)"
         result.trailers["x-tidemark-deletes"] = "\(usage.deletes)"
+        if !usage.units.isZero {
+            result.trailers["x-tidemark-read-units"] = "\(usage.units.read)"
+            result.trailers["x-tidemark-update-units"] = "\(usage.units.realtimeUpdate)"
+            result.trailers["x-tidemark-write-units"] = "\(usage.units.write)"
+        }
         return result
     }
 }

@@ -27,9 +27,16 @@ final class UsageMeter {
     var tally: ReadTally?
     /// Returns the indexes of a query, for the tally.
     private let indexes: (Query, [Aggregation], DatabaseID) -> [String]
+    private let units: UnitBilling
+    private let editions: DatabaseEditions
 
-    init(indexes: @escaping (Query, [Aggregation], DatabaseID) -> [String] = { _, _, _ in [] }) {
+    init(
+        _ units: UnitBilling = UnitBilling(), editions: DatabaseEditions = DatabaseEditions(),
+        indexes: @escaping (Query, [Aggregation], DatabaseID) -> [String] = { _, _, _ in [] }
+    ) {
         self.indexes = indexes
+        self.units = units
+        self.editions = editions
     }
 
     /// The usage by label, client, target and RPC.
@@ -63,13 +70,28 @@ final class UsageMeter {
 
     /// - Parameters:
     ///   - target: The target of the call, such as ``Query/meterTarget``.
+    ///   - units: The units of a database of the Enterprise edition; nil for one read unit for each
+    ///     read, as for a small document that is read by its name.
     ///   - subject: The object of the reads for the tally; nil for the name of the target.
     func countReads(
         _ count: Int, by method: RPCMethod, _ context: CallContext, on target: String,
-        of subject: @autoclosure () -> ReadSubject? = nil
+        units: BilledUnits? = nil, of subject: @autoclosure () -> ReadSubject? = nil
     ) {
         precondition(count >= 0)
-        add(Usage(reads: count), by: method, context, on: target, of: subject())
+        let usage = Usage(
+            reads: count, units: billedUnits(units, reads: count, context: context, target: target))
+        add(usage, by: method, context, on: target, of: subject())
+    }
+
+    /// Returns the units of reads: zero for a database of the Standard edition.
+    ///
+    /// - Parameter units: The known units; nil if only the number of reads is known.
+    func billedUnits(
+        _ units: BilledUnits?, reads: Int, context: CallContext, target: String
+    ) -> BilledUnits {
+        guard editions.edition(of: context.database).isBilledByUnits else { return BilledUnits() }
+        let each = target == MeterDetail.ofRules ? self.units.rulesReadUnits : 1
+        return units ?? BilledUnits(read: reads * each)
     }
 
     func add(
@@ -117,6 +139,7 @@ extension UsageMeter.Table {
             row.reads += usage.reads
             row.writes += usage.writes
             row.deletes += usage.deletes
+            if !usage.units.isZero { row.units = (row.units ?? BilledUnits()) + usage.units }
             if usage.reads > 0 { row.readsByMethod[key.method.rawValue, default: 0] += usage.reads }
             result[key.label] = row
         }
@@ -143,7 +166,8 @@ extension UsageMeter.Table {
                 label: group.label.map { labels[$0] },
                 client: group.client.map { clients[$0] },
                 target: group.target.map { targets[$0] }, method: group.method?.rawValue,
-                reads: usage.reads, writes: usage.writes, deletes: usage.deletes)
+                reads: usage.reads, writes: usage.writes, deletes: usage.deletes,
+                units: usage.units.isZero ? nil : usage.units)
         }
         // The names are made once per row, not once per comparison.
         let ranked = details.map { (rank: $0.rank, name: $0.name, detail: $0) }

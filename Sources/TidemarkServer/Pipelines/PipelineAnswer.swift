@@ -105,7 +105,8 @@ struct PipelineAnswer {
         _ run: PipelineRun, pipeline: AdmittedPipeline, context: CallContext
     ) {
         access.countReads(
-            max(1, run.documentsRead), by: .executePipeline, context, on: pipeline.meterTarget)
+            max(1, run.documentsRead), by: .executePipeline, context, on: pipeline.meterTarget,
+            readUnits: run.readUnits)
     }
 
     /// Records the sources as reads of an optimistic transaction.

@@ -43,7 +43,8 @@ struct PipelineWrites {
         let commit = try commits.commit(
             mutations, context, transactionID: try Self.transaction(of: request))
         commits.bill(
-            Usage(reads: max(1, run.documentsRead)), context,
+            Usage(
+                reads: max(1, run.documentsRead), units: BilledUnits(read: run.readUnits)), context,
             on: CollectionPath(unchecked: pipeline.meterTarget))
         let explanation =
             pipeline.explanation == .analysis

@@ -26,7 +26,7 @@ struct AggregationAnswer {
                 explain: explanation.plan)
         }
         if explanation == nil, aggregations.map(\.operation) == [.count(upTo: 0)] {
-            _ = finish(
+            _ = try finish(
                 scope, query: query, aggregations: aggregations, entries: 0, context: context)
             return AggregationReply(
                 values: [aggregations[0].alias: .integer(0)], transaction: scope.begun,
@@ -35,9 +35,9 @@ struct AggregationAnswer {
         var state = AggregationState(aggregations)
         var entries = 0
         var counters = Explanation.Counters(results: 1)
-        func reply(_ values: MapValue) -> AggregationReply {
+        func reply(_ values: MapValue) throws -> AggregationReply {
             counters.entriesBilled = entries
-            counters.reads = finish(
+            (counters.reads, counters.readUnits) = try finish(
                 scope, query: query, aggregations: aggregations, entries: entries, context: context)
             return AggregationReply(
                 values: values, transaction: scope.begun, readTime: scope.readTime,
@@ -46,7 +46,7 @@ struct AggregationAnswer {
         if let values = try counts(
             aggregations, query: query, scope: scope, entries: &entries, counters: &counters)
         {
-            return reply(values)
+            return try reply(values)
         }
         let totals = try scope.run(query) { document in
             state.add(document.fields)
@@ -56,7 +56,7 @@ struct AggregationAnswer {
         entries = totals.returned + totals.skipped
         counters.documentsScanned = totals.scanned
         counters.entriesScanned = totals.scanned
-        return reply(state.result)
+        return try reply(state.result)
     }
 
     /// The read time of production for queries that have read nothing: a microsecond before the
@@ -65,17 +65,19 @@ struct AggregationAnswer {
 
     /// Bills an aggregation: one read for each 1,000 index entries or part of them, at least one.
     ///
-    /// - Returns: The billed reads.
+    /// - Returns: The billed reads, and the read units in the Enterprise edition.
     private func finish(
         _ scope: ReadScope, query: Query, aggregations: [Aggregation], entries: Int,
         context: CallContext
-    ) -> Int {
+    ) throws -> (reads: Int, readUnits: Int?) {
         access.record(scope, query: query, rows: [])
         let reads = Billing.aggregation(entries: entries)
+        let units = try access.units(of: query, aggregations, entries: entries, in: scope)
+        access.note(units, context)
         access.bill(
             reads, for: query, aggregations: aggregations, by: .runAggregationQuery,
-            context: context)
-        return reads
+            context: context, readUnits: units?.total)
+        return (reads, units?.total)
     }
 
     /// Returns the result if all aggregations are counts: the store then counts without reading

@@ -55,7 +55,7 @@ struct BatchAnswer {
                 batch.missing.append(path)
                 continue
             }
-            lookups.found(path)
+            lookups.found(path, units: access.pointUnits(document, in: context.database))
             part.add(document)
             let row = BatchGetResult.Row.found(document.projected(to: batch.mask))
             outputs.append(
@@ -79,13 +79,19 @@ struct Lookups {
         var found = 0
         var missing = 0
         var repeated = 0
+        /// The read units of the found documents, in the Enterprise edition.
+        var units = 0
         /// The first of the documents.
         var first: DocumentPath?
     }
 
     private(set) var counts: [CollectionPath: Counts] = [:]
 
-    mutating func found(_ path: DocumentPath) { count(path, \.found) }
+    mutating func found(_ path: DocumentPath, units: Int?) {
+        count(path, \.found)
+        counts[path.parent]?.units += units ?? 0
+    }
+
     mutating func missed(_ path: DocumentPath) { count(path, \.missing) }
     mutating func repeated(_ path: DocumentPath) { count(path, \.repeated) }
 

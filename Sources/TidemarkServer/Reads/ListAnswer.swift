@@ -43,8 +43,13 @@ struct ListAnswer {
         access.record(scope, query: query, rows: documents.map { ($0.path, $0) })
         let hasMore = documents.count > size
         if hasMore { documents.removeLast() }
+        var units = access.units(of: listed, in: context.database)
+        for document in documents { units?.add(document) }
+        try units?.addRest(ReadScope.Totals(), in: scope)
+        access.note(units, context)
         access.bill(
-            max(1, documents.count), for: listed, by: .listDocuments, context: context)
+            max(1, documents.count), for: listed, by: .listDocuments, context: context,
+            readUnits: units?.total)
         var next = ""
         if hasMore, let last = documents.last {
             let values = query.cursorValues(of: last, in: context.database)

@@ -25,7 +25,9 @@ struct QueryAnswer {
             return nil
         }
         let start = outputs.count
+        var units = access.units(of: query, in: context.database)
         let part = try scope.readPart(of: query) { document in
+            units?.add(document)
             outputs.append(id, .runQuery(Self.row(document, query: query, scope: scope)))
         }
         access.record(scope, query: query, rows: part.recorded)
@@ -36,7 +38,9 @@ struct QueryAnswer {
         } else if part.totals.returned == 0, explanation == nil {
             outputs.append(id, .runQuery(RunQueryReply(readTime: scope.readTime)))
         }
-        var rows = UnfinishedAnswer.Rows(query: query, explanation: explanation)
+        try units?.addRest(part.totals, in: scope)
+        access.note(units, context)
+        var rows = UnfinishedAnswer.Rows(query: query, explanation: explanation, units: units)
         rows.add(part.totals)
         bill(&rows, context)
         if let rest = part.rest { return (.query(rows, rest), scope.readTime) }
@@ -53,6 +57,7 @@ struct QueryAnswer {
     ) throws -> UnfinishedAnswer.Rest? {
         var rows = rows
         let part = try scope.readPart(of: left) { document in
+            rows.units?.add(document)
             outputs.append(id, .runQuery(Self.row(document, query: rows.query, scope: scope)))
         }
         rows.add(part.totals)
@@ -73,8 +78,10 @@ struct QueryAnswer {
             : Billing.nearest(vectorEntries: totals.vectorEntries, returned: totals.returned)
         access.bill(
             reads - rows.billed, for: rows.query, by: .runQuery, context: context,
-            part: rows.billed == 0 ? .start : .more)
+            part: rows.billed == 0 ? .start : .more,
+            readUnits: rows.units.map { $0.total - rows.billedUnits })
         rows.billed = reads
+        rows.billedUnits = rows.units?.total ?? 0
     }
 
     /// Sends the cost of the query after its last row, if requested.
@@ -82,7 +89,8 @@ struct QueryAnswer {
         _ rows: UnfinishedAnswer.Rows, scope: ReadScope, id: CallID, outputs: inout [Output]
     ) {
         guard let explanation = rows.explanation else { return }
-        let counters = Explanation.counters(of: rows.query, rows.totals, reads: rows.billed)
+        var counters = Explanation.counters(of: rows.query, rows.totals, reads: rows.billed)
+        counters.readUnits = rows.units?.total
         let metrics = access.metrics(explanation, counters)
         outputs.append(id, .runQuery(RunQueryReply(readTime: scope.readTime, explain: metrics)))
     }

@@ -177,22 +177,60 @@ final class ReadAccess {
 
     /// - Parameters:
     ///   - target: The target of the call, such as ``Query/meterTarget``.
+    ///   - readUnits: The units in the Enterprise edition; nil for one for each read.
     ///   - subject: The object of the reads; nil for the name of the target.
     func countReads(
         _ count: Int, by method: RPCMethod, _ context: CallContext, on target: String,
-        of subject: @autoclosure () -> ReadSubject? = nil
+        readUnits: Int? = nil, of subject: @autoclosure () -> ReadSubject? = nil
     ) {
-        meter.countReads(count, by: method, context, on: target, of: subject())
+        meter.countReads(
+            count, by: method, context, on: target, units: readUnits.map { BilledUnits(read: $0) },
+            of: subject())
     }
 
     /// Bills the reads of a query under its own name.
+    ///
+    /// - Parameter readUnits: The units in the Enterprise edition; nil for one for each read.
     func bill(
         _ count: Int, for query: Query, aggregations: [Aggregation] = [], by method: RPCMethod,
-        context: CallContext, part: ReadSubject.Part = .start
+        context: CallContext, part: ReadSubject.Part = .start, readUnits: Int? = nil
     ) {
         meter.countReads(
             count, by: method, context, on: query.meterTarget,
+            units: readUnits.map { BilledUnits(read: $0) },
             of: .query(query, aggregations: aggregations, part: part))
+    }
+
+    /// Returns the counter of a query's read units; nil for a database of the Standard edition.
+    func units(of query: Query, in database: DatabaseID) -> QueryUnits? {
+        guard admission.isBilledByUnits(database) else { return nil }
+        return QueryUnits(query, admission.requirement(query, [], in: database))
+    }
+
+    /// Returns the read units of an aggregation; nil for a database of the Standard edition.
+    func units(
+        of query: Query, _ aggregations: [Aggregation], entries: Int, in scope: ReadScope
+    ) throws -> QueryUnits? {
+        guard admission.isBilledByUnits(scope.database) else { return nil }
+        let isCount = aggregations.allSatisfy {
+            if case .count = $0.operation { true } else { false }
+        }
+        return try QueryUnits.aggregation(
+            query, admission.requirement(query, aggregations, in: scope.database),
+            entries: entries, isCount: isCount, in: scope)
+    }
+
+    /// Records a query that scanned, because no index serves it.
+    func note(_ units: QueryUnits?, _ context: CallContext) {
+        if let units, !context.isUnbilled { admission.note(units, in: context.database) }
+    }
+
+    /// Returns the read units of a document that is read by its name; nil for the Standard edition.
+    func pointUnits(_ document: Document?, in database: DatabaseID) -> Int? {
+        guard admission.isBilledByUnits(database) else { return nil }
+        guard let document else { return billing.units.missingDocumentUnits }
+        return UnitBilling.pointRead(
+            bytes: Document.storageSize(of: document.fields, at: document.path))
     }
 
     /// - Parameter part: The part of the call to which the lookups belong.
@@ -200,8 +238,12 @@ final class ReadAccess {
         for (collection, count) in lookups.counts {
             let reads = billing.lookups(
                 found: count.found, missing: count.missing, repeated: count.repeated)
+            let units =
+                count.units + count.missing * billing.units.missingDocumentUnits
+                + count.repeated * billing.repeatedLookupReads
             meter.countReads(
                 reads, by: .batchGetDocuments, context, on: collection.text,
+                units: BilledUnits(read: units),
                 of: count.first.map { ReadSubject(.documents($0), part) })
         }
     }

@@ -172,6 +172,7 @@ final class ReadAnswers {
             found: document == nil ? 0 : 1, missing: document == nil ? 1 : 0)
         access.countReads(
             reads, by: .getDocument, context, on: request.path.parent.text,
+            readUnits: access.pointUnits(document, in: context.database),
             of: ReadSubject(.documents(request.path)))
         guard let document else {
             let name = request.path.name(in: context.database)

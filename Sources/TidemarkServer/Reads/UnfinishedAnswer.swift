@@ -28,10 +28,15 @@ struct UnfinishedAnswer {
         private(set) var totals = ReadScope.Totals()
         /// The number of reads that the meter has counted.
         var billed = 0
+        /// The counter of read units; nil for a database of the Standard edition.
+        var units: QueryUnits?
+        /// The number of read units that the meter has counted.
+        var billedUnits = 0
 
-        init(query: Query, explanation: Explanation?) {
+        init(query: Query, explanation: Explanation?, units: QueryUnits?) {
             self.query = query
             self.explanation = explanation
+            self.units = units
         }
 
         mutating func add(_ part: ReadScope.Totals) {

@@ -104,6 +104,12 @@ public final class FirestoreServer: Sendable {
         core.withLock { $0.configuration.editions }.edition(of: database)
     }
 
+    /// True if a database can be of the Enterprise edition.
+    package var hasDatabasesOfUnits: Bool {
+        let editions = core.withLock { $0.configuration.editions }
+        return ([editions.common] + editions.own.values).contains(where: \.isBilledByUnits)
+    }
+
     /// Resets the meter to zero.
     public func resetMeter() { core.withLock { $0.meter.reset() } }
 

@@ -27,6 +27,9 @@ public struct ReadPlan: Hashable, Sendable {
         public var atMost: Int?
         /// The number if nothing has changed since the last read; nil if unknown.
         public var ifUnchanged: Int?
+        /// The number of rows if nothing has changed; nil if unknown. A query without rows costs a
+        /// read too.
+        package var rowsIfUnchanged: Int?
 
         public init(atLeast: Int, atMost: Int?, ifUnchanged: Int? = nil) {
             self.atLeast = atLeast

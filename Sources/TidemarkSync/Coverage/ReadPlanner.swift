@@ -177,6 +177,7 @@ package enum ReadPlanner {
         prediction.ifUnchanged = progress.repeatedChanges.map {
             min(max(1, $0), size)
         }
+        prediction.rowsIfUnchanged = progress.repeatedChanges.map { min($0, size) }
         #if TIDEMARK_DEFECTS
             if rules.defects.contains(.overlapForgotten) { prediction.ifUnchanged = 1 }
         #endif
@@ -206,11 +207,13 @@ package enum ReadPlanner {
         }
         let size = reach.pageSize(rules)
         let (start, repeated) = startOfHead(progress, top: top, rules: rules)
+        var prediction = ReadPlan.Prediction(
+            atLeast: 1, atMost: size, ifUnchanged: min(max(1, repeated), size))
+        prediction.rowsIfUnchanged = min(repeated, size)
         return ReadPlan(
             kind: .page,
             question: .items(max(floor, start)..<CoveragePosition.highest), pageSize: size,
-            prediction: ReadPlan.Prediction(
-                atLeast: 1, atMost: size, ifUnchanged: min(max(1, repeated), size)),
+            prediction: prediction,
             reason: "Everything up to the newest item is stored, so only items from its time on "
                 + "are read.")
     }
@@ -357,11 +360,11 @@ extension ReadPlanner {
                 reason: "The last listener was up to date less than 30 minutes ago, so it resumes "
                     + "with later changes.")
         }
+        var prediction = ReadPlan.Prediction(
+            atLeast: 1, atMost: limit, ifUnchanged: progress.repeatedChanges.map { max(1, $0) })
+        prediction.rowsIfUnchanged = progress.repeatedChanges
         return ReadPlan(
-            kind: .delta, question: question, pageSize: rules.pageSize,
-            prediction: ReadPlan.Prediction(
-                atLeast: 1, atMost: limit,
-                ifUnchanged: progress.repeatedChanges.map { max(1, $0) }),
+            kind: .delta, question: question, pageSize: rules.pageSize, prediction: prediction,
             reason: "Everything up to the last read is stored, so it listens to later changes, "
                 + "with an overlap of \(progress.cursor.overlap) for writes in progress.")
     }

@@ -1,4 +1,5 @@
 import Foundation
+public import TidemarkModel
 
 /// The cost of a project, in US dollars. Its description shows the cost of a day, a month and a
 /// year in one line.
@@ -7,6 +8,7 @@ public struct CostEstimate: Hashable, Sendable {
     static let daysOfMonth = 30.0
     static let daysOfYear = 365.0
 
+    /// The number of reads, or of read units in the Enterprise edition.
     public let readsADay: Double
     public let readsDollarsADay: Double
     public let sentDollarsAMonth: Double
@@ -18,6 +20,8 @@ public struct CostEstimate: Hashable, Sendable {
     public var month: Double {
         readsDollarsADay * Self.daysOfMonth + sentDollarsAMonth + storedDollarsAMonth
     }
+    /// The edition, which has reads or read units.
+    public var edition = DatabaseEdition.standard
     /// Twelve months of sent and stored bytes, plus 365 days of reads.
     public var year: Double {
         readsDollarsADay * Self.daysOfYear + (sentDollarsAMonth + storedDollarsAMonth) * 12
@@ -25,10 +29,12 @@ public struct CostEstimate: Hashable, Sendable {
 }
 
 extension CostEstimate: CustomStringConvertible {
+    private var unit: String { edition.isBilledByUnits ? "read units" : "reads" }
+
     /// The text, for example
     /// `50,000,000 reads a day: $180.00 a day, $5,400.00 a month, $65,700.00 a year`.
     public var description: String {
-        "\(Self.grouped(readsADay, 0)) reads a day: $\(Self.grouped(day, 2)) a day, "
+        "\(Self.grouped(readsADay, 0)) \(unit) a day: $\(Self.grouped(day, 2)) a day, "
             + "$\(Self.grouped(month, 2)) a month, $\(Self.grouped(year, 2)) a year"
     }
 

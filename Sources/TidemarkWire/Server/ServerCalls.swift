@@ -11,15 +11,18 @@ struct ServerCalls: Sendable {
     let shared: SharedLimits
     var desk: CallDesk { shared.desk }
 
-    /// - Parameter executor: Runs the tasks of all calls; nil for Swift's default executor.
+    /// - Parameters:
+    ///   - maxRequestBytes: The maximum size of a request.
+    ///   - executor: Runs the tasks of all calls; nil for Swift's default executor.
     init(
         transport: any Transport, streams: OpenStreams, lateCalls: OpenStreams, desk: CallDesk,
-        executor: (any TaskExecutor)?
+        maxRequestBytes: Int, executor: (any TaskExecutor)?
     ) {
         self.transport = transport
         shared = SharedLimits(
             streams: streams, lateCalls: lateCalls, desk: desk,
-            budget: SendBudget(limit: GRPCServer.maxUnsentBytes), unpacking: Unpacking(),
+            budget: SendBudget(limit: GRPCServer.maxUnsentBytes),
+            unpacking: Unpacking(perRequest: maxRequestBytes),
             executor: executor)
     }
 

@@ -27,7 +27,7 @@ extension GRPCServer {
 
     static func transport(
         host: String, port: Int, connections: OpenConnections, limit: ConnectionLimit,
-        plain: PlainConnections?
+        plain: PlainConnections?, maxMessageBytes: Int
     ) throws(RPCStatus) -> HTTP2ServerTransport.Custom<SharedPort> {
         guard (0...65_535).contains(port) else {
             throw .invalidArgument("\(port) is not a port: use 0 to 65535.")

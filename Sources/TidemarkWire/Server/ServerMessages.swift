@@ -86,8 +86,10 @@ struct IncomingMetadata: Sendable {
 }
 
 extension RPCStatus {
-    static let requestTooLarge = RPCStatus.invalidArgument(
-        "Request payload size exceeds the limit: \(GRPCServer.maxRequestBytes) bytes.")
+    static func requestTooLarge(_ limit: Int) -> RPCStatus {
+        .invalidArgument("Request payload size exceeds the limit: \(limit) bytes.")
+    }
+
     static let slowClient = RPCStatus(
         .resourceExhausted, "The client reads its response too slowly.")
     static let stopping = RPCStatus(.unavailable, "The server is shutting down.")

@@ -50,7 +50,7 @@ final class Unpacking: Sendable {
     func request(
         _ bytes: GRPCNIOTransportBytes, isPacked: Bool
     ) throws(RPCStatus) -> Request {
-        if bytes.count > perRequest { throw .requestTooLarge }
+        if bytes.count > perRequest { throw .requestTooLarge(perRequest) }
         var share: BodyBudget.Share?
         if bytes.count >= Self.leastCounted {
             // The library's copy is counted by ``UnfinishedMessages``.
