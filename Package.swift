@@ -119,7 +119,7 @@ let table = """
     TidemarkRESTTests: +TidemarkREST TidemarkServer
     TidemarkAuditTests: +TidemarkAudit +TidemarkTesting
     TidemarkMigrationTests: +TidemarkMigration TidemarkServer
-    TidemarkTests: +Tidemark +TidemarkTesting
+    TidemarkTests: +Tidemark +TidemarkTesting TidemarkReads
     TidemarkLivePipelinesTests: +TidemarkLivePipelines +TidemarkTesting
     TidemarkWorldTests!: +TidemarkSimulation
     TidemarkHTTPClientTests: TidemarkHTTPClient TidemarkResilience NIOCore NIOPosix

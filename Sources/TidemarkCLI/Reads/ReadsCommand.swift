@@ -10,7 +10,9 @@ struct ReadsCommand: AsyncParsableCommand {
             collection, with which query. The command finds the server by the variables of \
             Firebase's emulators.
             """,
-        subcommands: [ReadsRecordCommand.self, ReadsCheckCommand.self])
+        subcommands: [
+            ReadsRecordCommand.self, ReadsCheckCommand.self, ReadsFleetCommand.self,
+        ])
 
     /// The exit codes are part of the interface. The code of a command that fails is passed on.
     static let exitCodes = """

@@ -56,7 +56,9 @@ final class OneShotReads: @unchecked Sendable {
     ) {
         if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
         switch source {
-        case .cache: cache.read(target, reason: .askedForCache, completion: completion)
+        case .cache:
+            meter.countCached()
+            cache.read(target, reason: .askedForCache, completion: completion)
         case .server:
             if let reason = meter.refusal(of: tag) { return completion(.failure(reason)) }
             ask(target, tag: tag, rule: .read, deadline: deadline, silence: silence) {
@@ -72,10 +74,14 @@ final class OneShotReads: @unchecked Sendable {
         _ target: ReadTarget, deadline: Duration?, tag: ReadTag,
         completion: @escaping Completion
     ) {
-        if let live = live(target) { return completion(.success(live)) }
+        if let live = live(target) {
+            meter.countCached()
+            return completion(.success(live))
+        }
         switch meter.verdict(on: tag) {
         case .allowed: break
         case .degraded(let budget):
+            meter.countCached()
             return cache.read(target, reason: .overBudget(budget), completion: completion)
         case .refused(let budget): return completion(.failure(.overBudget(budget)))
         }
@@ -83,6 +89,7 @@ final class OneShotReads: @unchecked Sendable {
         // again.
         let wait = min(deadline ?? Self.patience, Self.patience) - reachability.silentFor
         guard context.gate.isNetworkEnabled, reachability.state != .offline, wait > .zero else {
+            meter.countCached()
             cache.read(target, reason: .offline, completion: completion)
             return probe(target, tag)
         }
@@ -126,6 +133,7 @@ final class OneShotReads: @unchecked Sendable {
     /// Answers a read from the cache, unless the server answers first.
     func finish(_ id: UInt64, fromCache target: ReadTarget, _ reason: StaleReason) {
         guard waiting[id] != nil else { return }
+        meter.countCached()
         cache.read(target, reason: reason) { [weak self] in self?.finish(id, $0) }
     }
 

@@ -20,6 +20,12 @@ extension EngineCore {
         cached { _ in try parts.meter.report(days: days) }
     }
 
+    func readBook(days: Int) -> Result<ReadBookDays, SyncError> {
+        cached { _ in try parts.meter.book(days: days) }
+    }
+
+    func countCachedReads() { parts.meter.countsCached = true }
+
     func readBudgetStates() -> Result<[ReadBudgetState], SyncError> {
         cached { _ in parts.meter.states }
     }

@@ -230,6 +230,16 @@ extension SyncEngine {
         perform { completion($0.readReport(days: days)) }
     }
 
+    /// Returns the reads of the last days, today's included, and the reads that the cache answered.
+    package func readBook(
+        days: Int, completion: @escaping @Sendable (Result<ReadBookDays, SyncError>) -> Void
+    ) {
+        perform { completion($0.readBook(days: days)) }
+    }
+
+    /// Counts the reads that the cache answers too, from now on.
+    package func countCachedReads() { perform { $0.countCachedReads() } }
+
     /// Reports the state of each budget today.
     public func readBudgetStates(
         completion: @escaping @Sendable (Result<[ReadBudgetState], SyncError>) -> Void

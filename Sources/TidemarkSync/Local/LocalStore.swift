@@ -101,6 +101,10 @@ final class LocalStore {
         try file.read { try book.report(since: first, $0) }
     }
 
+    func cachedReads(since first: BillingDay) throws -> [BillingDay: Int] {
+        try file.read { try book.cachedReads(since: first, $0) }
+    }
+
     // MARK: The end
 
     /// Writes the newest tokens and ends the use of the file.

@@ -5,17 +5,25 @@ import TidemarkStore
 final class ReadBook {
     var ledger = ReadLedger()
     var reservations = ReadReservations()
+    /// The number of reads that the cache answered, by day, that are not on disk yet.
+    private var cached: [BillingDay: Int] = [:]
     /// True if the next transaction that writes also stores the reads.
     var savesReads = false
 
     /// True if the next transaction has reads to store.
     var isDue: Bool { savesReads && hasUnsaved }
-    var hasUnsaved: Bool { !ledger.unsaved.isEmpty || !reservations.unsaved.isEmpty }
+    var hasUnsaved: Bool {
+        !ledger.unsaved.isEmpty || !reservations.unsaved.isEmpty || !cached.isEmpty
+    }
+
+    /// Counts a read that the cache answered.
+    func countCached(on day: BillingDay) { cached[day, default: 0] += 1 }
 
     /// Notes that the due reads were stored.
     func saved(at time: Duration) {
         ledger.saved(at: time)
         reservations.saved()
+        cached = [:]
         savesReads = false
     }
 
@@ -45,6 +53,9 @@ final class ReadBook {
                 ReadCount(reads: reads), Self.reserved, of: name.day, label: name.label,
                 screen: name.screen)
         }
+        for (day, count) in cached {
+            try add(ReadCount(reads: count), Self.fromCache, of: day, label: "", screen: "")
+        }
         guard let newest = ledger.unsaved.keys.map(\.day).max() else { return }
         let oldest = newest.advanced(by: 1 - ReadLedger.daysKept)
         try transaction.execute(
@@ -54,6 +65,23 @@ final class ReadBook {
     /// The cause under which reservations are stored. It is none of ``ReadCause``, so reports and
     /// older versions skip these rows.
     private static let reserved = "reserved"
+    /// The cause under which reads that the cache answered are stored, in the same way.
+    private static let fromCache = "cached"
+
+    /// Returns the reads that the cache answered, by day, including those that are not on disk yet.
+    func cachedReads(
+        since first: BillingDay, _ transaction: StoreTransaction
+    ) throws -> [BillingDay: Int] {
+        var result = cached.filter { $0.key >= first }
+        let rows = try transaction.rows(
+            "SELECT day, reads FROM syncRead WHERE day >= ? AND cause = ?",
+            [.integer(Int64(first.number)), .text(Self.fromCache)])
+        for row in rows {
+            let day = BillingDay(number: Int(try row.integer(0)))
+            result[day, default: 0] += Int(try row.integer(1))
+        }
+        return result
+    }
 
     func reservations(
         of day: BillingDay, _ transaction: StoreTransaction

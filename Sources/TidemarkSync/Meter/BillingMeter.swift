@@ -97,6 +97,27 @@ final class BillingMeter {
         return try storage.local.readReport(since: first)
     }
 
+    /// True if reads that the cache answers are counted too.
+    var countsCached = false
+
+    /// Counts a read that the cache answers, if this is wanted.
+    func countCached() {
+        guard countsCached else { return }
+        storage.local.book.countCached(on: BillingDay(serverNow))
+        if !context.isScheduled(.meterSave) {
+            context.schedule(.meterSave, after: Self.longestPauseOfSaving)
+        }
+    }
+
+    /// Returns the reads of the last days, those that the cache answered, and today's date.
+    func book(days: Int) throws -> ReadBookDays {
+        let today = BillingDay(serverNow)
+        let first = today.advanced(by: 1 - max(1, days))
+        return ReadBookDays(
+            today: today, report: try storage.local.readReport(since: first),
+            cached: try storage.local.cachedReads(since: first))
+    }
+
     // MARK: Observers
 
     var isObserved: Bool { !observers.isEmpty }

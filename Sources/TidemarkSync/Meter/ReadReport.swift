@@ -118,3 +118,12 @@ struct ReadCount: Hashable, Sendable {
         left.lowerBounds += right.lowerBounds
     }
 }
+
+/// The read book of the last days.
+package struct ReadBookDays: Hashable, Sendable {
+    /// The present day, which is not over.
+    package let today: BillingDay
+    package let report: ReadReport
+    /// The number of reads that the cache answered, as far as they were counted.
+    package let cached: [BillingDay: Int]
+}

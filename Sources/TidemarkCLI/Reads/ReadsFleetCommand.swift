@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkReads
+
+struct ReadsFleetCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fleet",
+        abstract: "Sum up the days that devices have shared: which screen costs most.",
+        discussion: """
+            Reads the documents that an app stores with readMeter.shareDays, and prints the \
+            screens by cost: for which group of users each costs most, and since which version it \
+            costs more. Each document is one read; --most bounds them.
+            """)
+
+    @Argument(help: "The collection of the documents.")
+    var collection = ReadMeter.sharedDays
+
+    @Option(help: "The number of days before today, from 1 to 366.")
+    var days = 28
+
+    @Option(help: "The maximum number of documents to read, the newest days first.")
+    var most = 20_000
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @OptionGroup var database: DatabaseOptions
+
+    func validate() throws {
+        if !(1...366).contains(days) { throw ValidationError("--days must be 1 to 366.") }
+        if !(1...1_000_000).contains(most) {
+            throw ValidationError("--most must be 1 to 1000000.")
+        }
+    }
+
+    func run() async throws {
+        let firestore = try database.firestore(label: "reads fleet")
+        let now = Timestamp(seconds: Int64(Date().timeIntervalSince1970), nanoseconds: 0)
+        let today = BillingDay(now)
+        let query = firestore.collection(collection)
+            .whereField("day", isGreaterThanOrEqualTo: today.advanced(by: -days).description)
+            .order(by: "day", descending: true)
+            .limit(to: most)
+        let documents = try await query.getDocuments(source: .server).documents
+        await firestore.terminate()
+        let read = documents.compactMap { $0.fields.flatMap(FleetDay.init) }
+        let unread = documents.count - read.count
+        if unread > 0 {
+            SuiteOptions.say(
+                "\(unread) documents of \(collection) are no days, or are of a newer form.")
+        }
+        if documents.count == most {
+            SuiteOptions.say("--most \(most) is reached: older days are missing.")
+        }
+        let report = FleetReport(read)
+        FileHandle.standardOutput.write(json ? report.json : Data(report.text.utf8))
+    }
+}
