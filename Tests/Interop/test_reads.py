@@ -1,5 +1,6 @@
 """`tidemark reads`: a suite of Google's Python client is recorded, checked, broken and checked again."""
 
+import datetime
 import json
 import os
 import shutil
@@ -251,3 +252,43 @@ def test_an_example_app_reads_the_same_twice_and_its_old_form_more(suite):
     old = phone("check", "before")
     assert old.returncode == 1, old.stdout + old.stderr
     assert "phone  Listen messages where conversationId == ? order by timestamp desc" in old.stdout
+
+
+def test_a_suite_of_the_enterprise_edition_needs_no_index(suite):
+    query = shell(
+        "curl -sf \"http://$FIRESTORE_EMULATOR_HOST/v1/projects/p/databases/(default)/documents:runQuery\""
+        " -d '{\"structuredQuery\": {\"from\": [{\"collectionId\": \"c\"}], \"orderBy\": ["
+        "{\"field\": {\"fieldPath\": \"a\"}}, {\"field\": {\"fieldPath\": \"b\"}}]}}'")
+    indexes = suite / "indexes.json"
+    indexes.write_text('{"indexes": [], "fieldOverrides": []}')
+    strict = ["--indexes", indexes, "--index-policy", "strict"]
+    assert reads(suite, "record", *strict, command=query).returncode != 0
+    done = reads(suite, "record", *strict, "--edition", "enterprise", command=query)
+    assert done.returncode == 0, done.stderr
+    assert "has no index and reads 0 documents for 1 read units" in done.stderr
+
+
+def test_a_fleet_says_which_screen_costs_most_for_whom_since_when(server):
+    """The documents are those that `readMeter.shareDays` stores; SharedDaysTests reads them back."""
+    db = server.client("fleet")
+    today = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(hours=12)
+    for number in range(8):
+        inbox = 90 if number < 4 else 640
+        db.collection("readDays").add({
+            "format": 1, "day": (today - datetime.timedelta(days=8 - number)).strftime("%Y-%m-%d"),
+            "version": "3.1" if number < 4 else "3.2", "group": "free" if number < 4 else "paying",
+            "cached": 10, "dollars": inbox * 0.06 / 100_000,
+            "rows": [{"screen": "inbox", "label": "chat", "cause": "listen", "reads": inbox}]})
+    db.collection("readDays").add({"format": 99, "day": "2099-01-01"})
+
+    def fleet(*arguments):
+        return server.run("reads", "fleet", "--project", "fleet", *arguments)
+    done = fleet()
+    assert done.returncode == 0, done.stderr
+    assert "inbox: 2920 reads, 100 %" in done.stdout, done.stdout
+    assert "most for paying: 640" in done.stdout
+    assert "since version 3.2: 640, before 90 with 3.1" in done.stdout
+    assert "1 documents of readDays are no days" in done.stderr
+    report = json.loads(fleet("--json", "--days", "30").stdout)
+    assert report["deviceDays"] == 8 and report["screens"][0]["sinceVersion"] == "3.2"
+    assert fleet("--most", "0").returncode == 64
