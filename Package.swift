@@ -148,8 +148,8 @@ let embedded = [
     "TidemarkConsole": (
         "Assets",
         """
-        console.css console.js dom.js editor.js forms.js grid.js live.js palette.js rules.js
-        stage.js tools.js values.js icon.svg
+        console.css console.js dom.js editor.js forms.js grid.js live.js palette.js
+        pipeline.js rules.js stage.js tools.js values.js icon.svg
         """
     ),
     "TidemarkShow": ("Assets", "show.css show.js player.js"),

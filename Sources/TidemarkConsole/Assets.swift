@@ -7,9 +7,9 @@ package enum Assets {
         "console.js": PackageResources.console_js, "dom.js": PackageResources.dom_js,
         "editor.js": PackageResources.editor_js, "forms.js": PackageResources.forms_js,
         "grid.js": PackageResources.grid_js, "live.js": PackageResources.live_js,
-        "palette.js": PackageResources.palette_js, "rules.js": PackageResources.rules_js,
-        "stage.js": PackageResources.stage_js, "tools.js": PackageResources.tools_js,
-        "values.js": PackageResources.values_js,
+        "palette.js": PackageResources.palette_js, "pipeline.js": PackageResources.pipeline_js,
+        "rules.js": PackageResources.rules_js, "stage.js": PackageResources.stage_js,
+        "tools.js": PackageResources.tools_js, "values.js": PackageResources.values_js,
     ]
 
     /// The modules of `console.js`, including indirect ones.

@@ -120,6 +120,9 @@ extension Console {
         }
         do throws(PageRefusal) {
             let place = try DataPlace(path, request)
+            if let text = request["pipeline"], !text.allSatisfy(\.isWhitespace) {
+                return await pipeline(text, place: place, form: form)
+            }
             guard let text = request["q"] else {
                 return form.answer(QueryPage(place: place, text: "", result: nil, error: nil))
             }
@@ -142,6 +145,30 @@ extension Console {
             let page = QueryPage(place: place, text: text, result: nil, error: error.message)
             return form.answer(page, status: 400)
         }
+    }
+
+    private func pipeline(
+        _ text: String, place: DataPlace, form: PageForm
+    ) async -> PageAnswer {
+        var code: [QueryCode.Text] = []
+        func page(_ error: String) -> PageAnswer {
+            let page = PipelinePage(
+                place: place, text: text, result: nil, error: error, code: code)
+            return form.answer(page, status: 400)
+        }
+        let pipeline: Pipeline
+        do throws(QueryTextError) {
+            pipeline = try PipelineText.parse(text, in: place.database)
+        } catch { return page(error.message) }
+        code = QueryCode.Language.allCases.map {
+            PipelineCode(pipeline: pipeline, language: $0).text
+        }
+        do throws(RPCStatus) {
+            let result = try await reader.run(
+                pipeline, in: place.database, at: place.consistency)
+            return form.answer(
+                PipelinePage(place: place, text: text, result: result, error: nil, code: code))
+        } catch { return page(error.message) }
     }
 
     // MARK: Traffic and cost

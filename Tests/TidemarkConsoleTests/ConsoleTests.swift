@@ -202,6 +202,53 @@ import TidemarkServer
         #expect(page.text.contains("role=\"alert\""))
     }
 
+    @Test func `a pipeline has its stages, rows and price`() async throws {
+        var configuration = FirestoreServer.Configuration()
+        configuration.editions = DatabaseEditions(.standard, own: ["shop": .enterprise])
+        let server = try FirestoreServer(configuration)
+        let console = Console(server, traffic: RecordedTransport(server) { 1_000_000 })
+        let shop = CallContext(database: try DatabaseID(project: "demo", database: "shop"))
+        let writes = try (0..<150).map {
+            Mutation(
+                path: try DocumentPath("items/i\($0)"), .set(["n": .integer(Int64($0 % 3))]))
+        }
+        _ = try await server.commit(writes, shop)
+        let before = server.meter()
+        func page(_ text: String, database: String = "shop") async throws -> (Int, String) {
+            let request = PageRequest(
+                path: ["query", "demo", database], query: [.init("pipeline", text)])
+            let answer = try #require(await console.answer(request))
+            guard case .bytes(let bytes) = answer.body else { return (answer.status, "") }
+            return (answer.status, String(decoding: bytes, as: UTF8.self))
+        }
+        let groups = try await page("items | aggregate count() as items by n | sort n desc")
+        #expect(groups.0 == 200)
+        for part in [
+            "<dt>Price of a million runs</dt><dd>$", "<dt>Rows</dt><dd>3</dd>",
+            "<dt>Documents read</dt><dd>150, ",
+            "<th scope=\"row\">aggregate</th><td class=\"number\">3</td>", "collection items",
+            "In Swift", "groups=[Field.of(&quot;n&quot;)]",
+        ] { #expect(groups.1.contains(part), "\(part)") }
+        #expect(server.meter() == before, "the console's own reads are not billed")
+        let all = try await page("items")
+        #expect(all.1.contains("The first 100 rows:") && all.1.contains("<dd>150</dd>"))
+        #expect(all.1.contains(#"<a href="/data/demo/shop/items/i0">"#))
+        let stages = [
+            PipelineFigures.Stage(
+                name: "collection", rows: 1, milliseconds: 1, detail: "index items: n")
+        ]
+        let run = PipelineFigures.Execution(
+            documentsRead: 1, bytesRead: 1, readUnits: 1, milliseconds: 1)
+        let figures = PipelineFigures(stages: stages, execution: run)
+        #expect(figures.indexNote?.contains("only the indexes that you create") == true)
+        #expect(try await page("items | delete").0 == 400)
+        #expect(try await page("items | where f(n)").1.contains("role=\"alert\""))
+        let refused = try await page("items", database: "(default)")
+        #expect(refused.0 == 400 && refused.1.contains("Enterprise edition"))
+        #expect(refused.1.contains("In Python"), "the code helps on the device too")
+        server.close()
+    }
+
     @Test func `pages that are not there are nobody's`() async throws {
         #expect(await answers(PageRequest(path: ["nothing"])) == false)
         #expect(await answers(PageRequest(path: ["assets", "../secret"])) == false)

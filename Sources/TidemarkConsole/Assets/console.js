@@ -6,4 +6,5 @@ import "./stage.js";
 import "./tools.js";
 import "./forms.js";
 import "./rules.js";
+import "./pipeline.js";
 import "./palette.js";

@@ -40,32 +40,9 @@ struct QueryPage: Page {
     private enum CodingKeys: String, CodingKey { case place, text, result, error }
 
     @HTMLBuilder var body: HTML {
-        Tag.form(.class("query"), .action(PagePath(address)), .role("search")) {
-            Tag.label(.for("q")) { "Query" }
-            Tag.input(
-                .id("q"), .name("q"), .type(.search), .value(text), .noSpelling, .autofocus,
-                .placeholder(#"rooms/blue/messages where n >= 3 order by n desc limit 50"#))
-            Tag.button(.type(.submit)) { "Run" }
-        }
-        Tag.details {
-            Tag.summary { "Examples" }
-            Tag.pre { Tag.code { Self.examples } }
-        }
+        QueryBars(place: place, query: text).html
         if let error { Tag.p(.role("alert")) { error } }
         if let result { show(result) }
-    }
-
-    private static let examples = """
-        rooms/blue/messages where n >= 3 and (owner == "ann" or owner == "bob") order by n desc limit 50
-        **/messages where sentAt > timestamp "2026-11-24T10:00:00Z" limit 20
-        users where friend == ref "users/bob"
-        items where tags array-contains "new" order by n start after [7] limit 10
-        count, sum of stars, average of stars of rooms/blue/messages where owner == "ann"
-        items nearest embedding to [0.1, 0.2] by cosine limit 5
-        """
-
-    private var address: [String] {
-        ["query", place.database.project, place.database.database]
     }
 
     @HTMLBuilder private func show(_ result: Result) -> HTML {
@@ -107,7 +84,14 @@ struct QueryPage: Page {
             Tag.pre { Tag.code { missing } }
         }
         if result.computed.isEmpty { result.table.html(place) }
-        for code in result.code {
+        QueryCode.Text.html(result.code)
+    }
+}
+
+extension QueryCode.Text {
+    /// Shows the same code in several languages, each folded.
+    @HTMLBuilder static func html(_ codes: [QueryCode.Text]) -> HTML {
+        for code in codes {
             Tag.details {
                 Tag.summary { "In \(code.language)" }
                 Tag.pre { Tag.code { code.text } }

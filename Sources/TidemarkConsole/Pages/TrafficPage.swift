@@ -169,6 +169,9 @@ struct TrafficEntryPage: Page {
             if let query {
                 Tag.p { Tag.a(.href(query)) { "Show its query, indexes and price" } }
             }
+            if let pipeline {
+                Tag.p { Tag.a(.href(pipeline)) { "Show its pipeline, stages and price" } }
+            }
             TrafficRelationsPart(entry: entry, relations: relations).body
             if !entry.targets.isEmpty { targets }
             if !entry.life.isEmpty { life }
@@ -177,6 +180,16 @@ struct TrafficEntryPage: Page {
 
     /// The page of the query; nil if the call was no query.
     private var query: PagePath? { entry.asksQuery ? address(entry.asked) : nil }
+
+    /// The page of the pipeline; nil if the call was none, or one that the pipeline bar cannot read.
+    private var pipeline: PagePath? {
+        guard entry.method == "ExecutePipeline",
+            let database = try? DatabaseID(name: entry.database),
+            (try? PipelineText.parse(entry.asked, in: database)) != nil
+        else { return nil }
+        return PagePath(
+            ["query", database.project, database.database], [("pipeline", entry.asked)])
+    }
 
     private func address(_ text: String) -> PagePath? {
         guard let database = try? DatabaseID(name: entry.database),

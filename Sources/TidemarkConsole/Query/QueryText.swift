@@ -12,19 +12,21 @@ import TidemarkModel
 /// `sum of n of …` and `average of n of …` compute;
 /// `nearest embedding to [1, 2] by cosine limit 10` is at the end.
 struct QueryText {
-    private var tokens: [Token]
+    private var tokens: [QueryToken]
     private var place = 0
     private let database: DatabaseID
+    /// The number of lists, expressions and pipelines around the place.
+    var depth = 0
 
     /// - Throws: ``QueryTextError`` with a sentence about the problem and its place.
     static func parse(_ text: String, in database: DatabaseID) throws(QueryTextError) -> AskedQuery
     {
-        var parser = QueryText(tokens: try Token.tokens(of: text), database: database)
+        var parser = QueryText(tokens: try QueryToken.tokens(of: text), database: database)
         let aggregations = try parser.aggregations()
         return AskedQuery(query: try parser.query(), aggregations: aggregations)
     }
 
-    private init(tokens: [Token], database: DatabaseID) {
+    init(tokens: [QueryToken], database: DatabaseID) {
         self.tokens = tokens
         self.database = database
     }
@@ -66,8 +68,8 @@ struct QueryText {
 
     // MARK: Conditions
 
-    /// The maximum depth of nested parentheses.
-    private static let maxDepth = 20
+    /// The maximum depth of nested parentheses and lists.
+    static let maxDepth = 20
 
     private mutating func filter(_ depth: Int = 0) throws(QueryTextError) -> ModelFilter {
         var filters = [try conjunction(depth)]
@@ -144,6 +146,9 @@ struct QueryText {
         switch take() {
         case .string(let text)?: return .string(text)
         case .sign("[")?:
+            depth += 1
+            defer { depth -= 1 }
+            if depth > Self.maxDepth { throw QueryTextError("Too many nested lists.") }
             var values: [Value] = []
             if takeSign("]") { return .array([]) }
             repeat { values.append(try value()) } while takeSign(",")
@@ -155,7 +160,7 @@ struct QueryText {
         }
     }
 
-    private mutating func value(_ word: String) throws(QueryTextError) -> Value {
+    mutating func value(_ word: String) throws(QueryTextError) -> Value {
         switch word {
         case "null": return .null
         case "true": return .boolean(true)
@@ -222,7 +227,12 @@ struct QueryText {
         place + distance < tokens.count ? tokens[place + distance].text : nil
     }
 
-    private mutating func take() -> Token? {
+    /// Returns the token at a distance from the place; nil behind the end.
+    func token(_ distance: Int = 0) -> QueryToken? {
+        place + distance < tokens.count ? tokens[place + distance] : nil
+    }
+
+    mutating func take() -> QueryToken? {
         guard place < tokens.count else { return nil }
         defer { place += 1 }
         return tokens[place]
@@ -246,70 +256,4 @@ struct QueryTextError: Error, Hashable, Sendable {
     let message: String
 
     init(_ message: String) { self.message = message }
-}
-
-/// A word, a text in quotes, or one of `[`, `]`, `(`, `)` and `,`.
-private enum Token {
-    case word(String), string(String), sign(String)
-
-    var text: String {
-        switch self {
-        case .word(let text), .string(let text), .sign(let text): text
-        }
-    }
-
-    /// The longest query that is read, in bytes.
-    static let maxBytes = 20_000
-
-    static func tokens(of text: String) throws(QueryTextError) -> [Token] {
-        guard text.utf8.count <= maxBytes else {
-            throw QueryTextError("A query can have at most \(maxBytes) bytes.")
-        }
-        var tokens: [Token] = []
-        var rest = text[...]
-        while let first = rest.first {
-            if first.isWhitespace {
-                rest.removeFirst()
-            } else if "[](),".contains(first) {
-                tokens.append(.sign(String(first)))
-                rest.removeFirst()
-            } else if first == "\"" {
-                tokens.append(.string(try takeString(&rest)))
-            } else {
-                tokens.append(.word(takeWord(&rest)))
-            }
-        }
-        return tokens
-    }
-
-    /// Takes a word up to the next space, bracket or comma; a field's name in backquotes is taken
-    /// completely.
-    private static func takeWord(_ rest: inout Substring) -> String {
-        var word = ""
-        var isQuoted = false
-        while let next = rest.first, isQuoted || !(next.isWhitespace || "[](),\"".contains(next)) {
-            if next == "`" { isQuoted.toggle() }
-            word.append(rest.removeFirst())
-        }
-        return word
-    }
-
-    private static func takeString(_ rest: inout Substring) throws(QueryTextError) -> String {
-        rest.removeFirst()
-        var text = ""
-        while let next = rest.popFirst() {
-            if next == "\"" { return text }
-            guard next == "\\" else {
-                text.append(next)
-                continue
-            }
-            switch rest.popFirst() {
-            case "n"?: text.append("\n")
-            case "t"?: text.append("\t")
-            case let other?: text.append(other)
-            case nil: break
-            }
-        }
-        throw QueryTextError("A closing double quote is missing.")
-    }
 }

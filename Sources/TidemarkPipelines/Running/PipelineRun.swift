@@ -59,10 +59,13 @@ package final class PipelineRun {
         if let rows { return rows }
         let outer = Scope(row: PipelineRow(fields: MapValue()), run: state)
         var rows: any RowStream = EmptyStream()
+        let ticks = state.context.ticks
         for named in pipeline.compiled.stages {
+            let start = ticks?()
             let stage = try named.stage.stream(over: rows, outer: outer)
             let detail = (stage as? DocumentStream)?.scan.description ?? ""
-            let counted = CountedStream(stage, name: named.name, detail: detail)
+            let counted = CountedStream(stage, name: named.name, detail: detail, ticks: ticks)
+            if let ticks, let start { counted.add(ticks() - start) }
             counters.append(counted)
             rows = counted
         }
@@ -70,8 +73,11 @@ package final class PipelineRun {
         return rows
     }
 
-    /// The stages with the rows that each has delivered so far.
-    package var explain: [StageFigures] { counters.map(\.figures) }
+    /// The stages with the rows that each has delivered so far, and the time of each without the
+    /// time of the stages before it.
+    package var explain: [StageFigures] {
+        zip(counters, [nil] + counters).map { stage, before in stage.figures(after: before) }
+    }
     /// The number of documents that all scans have read, those of subqueries included.
     package var documentsRead: Int { state.documentsRead }
     /// The bytes of these documents.
@@ -90,23 +96,47 @@ package struct StageFigures: Hashable, Sendable {
     package let rows: Int
     /// The way in which the stage finds its rows, for example an index; empty for most stages.
     package let detail: String
+    /// The time of the stage itself; nil if the run measures no times.
+    package let duration: Duration?
 }
 
-/// Counts the rows of a stage.
+/// Counts the rows of a stage, and measures its time.
 private final class CountedStream: RowStream {
     private let rows: any RowStream
     private let name: String
     private let detail: String
+    private let ticks: (@Sendable () -> Duration)?
     private var count = 0
+    /// The time of the stage and of all stages before it.
+    private var total = Duration.zero
 
-    init(_ rows: any RowStream, name: String, detail: String) {
-        (self.rows, self.name, self.detail) = (rows, name, detail)
+    init(
+        _ rows: any RowStream, name: String, detail: String, ticks: (@Sendable () -> Duration)?
+    ) {
+        (self.rows, self.name, self.detail, self.ticks) = (rows, name, detail, ticks)
     }
 
     var isSorted: Bool { rows.isSorted }
-    var figures: StageFigures { StageFigures(name: name, rows: count, detail: detail) }
+
+    /// - Parameter before: The stage before this one; nil for the first stage.
+    func figures(after before: CountedStream?) -> StageFigures {
+        let own = total - (before?.total ?? .zero)
+        return StageFigures(
+            name: name, rows: count, detail: detail,
+            duration: ticks == nil ? nil : max(.zero, own))
+    }
+
+    /// Adds time that the stage needs before its first row.
+    func add(_ duration: Duration) { total += duration }
 
     func next() throws(PipelineError) -> PipelineRow? {
+        guard let ticks else { return try counted() }
+        let start = ticks()
+        defer { total += ticks() - start }
+        return try counted()
+    }
+
+    private func counted() throws(PipelineError) -> PipelineRow? {
         guard let row = try rows.next() else { return nil }
         count += 1
         return row

@@ -11,15 +11,19 @@ package struct PipelineContext: Sendable {
     package let limits: PipelineLimits
     /// Returns the reason to stop, for example a cancelled call. A run asks at every 256 steps.
     package let interruption: @Sendable () -> PipelineError?
+    /// Returns the time since any fixed moment, to measure each stage; nil measures nothing.
+    package let ticks: (@Sendable () -> Duration)?
 
     package init(
         database: DatabaseID, now: Timestamp, seed: UInt64, limits: PipelineLimits = .production,
+        ticks: (@Sendable () -> Duration)? = nil,
         interruption: @escaping @Sendable () -> PipelineError? = { nil }
     ) {
         self.database = database
         self.now = now
         self.seed = seed
         self.limits = limits
+        self.ticks = ticks
         self.interruption = interruption
     }
 }

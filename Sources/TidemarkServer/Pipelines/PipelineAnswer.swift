@@ -49,6 +49,7 @@ struct PipelineAnswer {
             over: ScopedPipelineSource(scope: scope),
             context: PipelineContext(
                 database: context.database, now: scope.readTime, seed: access.randomBits(),
+                ticks: pipeline.explanation == .analysis ? access.stopwatch : nil,
                 interruption: PipelineTurn.limit(access.stopwatch)))
         var collected = CollectedRows()
         do throws(PipelineError) {
@@ -173,13 +174,14 @@ extension AdmittedPipeline {
         _ run: PipelineRun, rows: Int, duration: Duration
     ) throws(RPCStatus) -> String {
         let stages = run.explain.map {
-            PipelineExplanation.Stage(name: $0.name, rows: $0.rows, detail: $0.detail)
+            PipelineExplanation.Stage(
+                name: $0.name, rows: $0.rows, detail: $0.detail, duration: $0.duration)
         }
         return PipelineExplanation(
             stages: stages,
             run: PipelineExplanation.Run(
                 rows: rows, documentsRead: run.documentsRead, bytesRead: run.bytesRead,
-                duration: duration)
+                readUnits: run.readUnits, duration: duration)
         ).text(isJSON: try ExplainMode.isJSON(request.options))
     }
 }

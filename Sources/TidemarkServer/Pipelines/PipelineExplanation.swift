@@ -9,6 +9,8 @@ struct PipelineExplanation {
         let name: String
         let rows: Int?
         let detail: String
+        /// The time of the stage itself; nil if the pipeline has not run.
+        var duration: Duration?
     }
 
     /// The figures of a run.
@@ -16,6 +18,8 @@ struct PipelineExplanation {
         let rows: Int
         let documentsRead: Int
         let bytesRead: Int
+        /// The bytes read in units of 4 KiB, in which the Enterprise edition is billed.
+        let readUnits: Int
         let duration: Duration
     }
 
@@ -31,6 +35,7 @@ struct PipelineExplanation {
             lines += [
                 "Execution:", "  results returned: \(run.rows)",
                 "  documents read: \(run.documentsRead)", "  bytes read: \(run.bytesRead)",
+                "  read units: \(run.readUnits)",
                 "  time: \(run.duration.milliseconds) ms", "",
             ]
         }
@@ -38,7 +43,8 @@ struct PipelineExplanation {
         for stage in stages {
             let rows = stage.rows.map { ": \($0) \($0 == 1 ? "row" : "rows")" } ?? ""
             let detail = stage.detail.isEmpty ? "" : " (\(stage.detail))"
-            lines.append("  \(stage.name)\(rows)\(detail)")
+            let time = stage.duration.map { ", \($0.milliseconds) ms" } ?? ""
+            lines.append("  \(stage.name)\(rows)\(time)\(detail)")
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -51,6 +57,9 @@ struct PipelineExplanation {
                         var members: JSONObject = ["name": .text(stage.name)]
                         if let rows = stage.rows { members["rows"] = .integer(Int64(rows)) }
                         if !stage.detail.isEmpty { members["detail"] = .text(stage.detail) }
+                        if let time = stage.duration {
+                            members["milliseconds"] = .number(time.milliseconds)
+                        }
                         return .object(members)
                     }))
         ]
@@ -59,6 +68,7 @@ struct PipelineExplanation {
                 "results_returned": .integer(Int64(run.rows)),
                 "documents_read": .integer(Int64(run.documentsRead)),
                 "bytes_read": .integer(Int64(run.bytesRead)),
+                "read_units": .integer(Int64(run.readUnits)),
                 "milliseconds": .number(run.duration.milliseconds),
             ])
         }

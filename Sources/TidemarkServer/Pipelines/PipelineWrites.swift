@@ -38,6 +38,7 @@ struct PipelineWrites {
             over: ScopedPipelineSource(scope: scope),
             context: PipelineContext(
                 database: database, now: scope.readTime, seed: environment.randomBits(),
+                ticks: pipeline.explanation == .analysis ? environment.ticks : nil,
                 interruption: PipelineTurn.limit(environment.ticks)))
         let mutations = try Self.mutations(run)
         let commit = try commits.commit(

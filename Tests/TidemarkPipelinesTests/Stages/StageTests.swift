@@ -142,6 +142,24 @@ import TidemarkModel
         #expect(run.explain.map(\.rows) == [2, 2, 2] && run.explain[0].detail == "list")
     }
 
+    @Test func `the time of a stage is its own`() throws {
+        let clock = Clock()
+        let run = try pipeline("collection ref'/books'\nwhere exists(t)\(sorted)\nlimit 2")
+            .validated(in: testDatabase)
+            .run(
+                over: SlowSource(clock: clock),
+                context: PipelineContext(
+                    database: testDatabase, now: Timestamp(seconds: 1, nanoseconds: 0), seed: 1,
+                    ticks: { clock.now }))
+        while try run.next() != nil {}
+        // Five documents and the end of the scan.
+        #expect(run.explain.map(\.duration) == [.seconds(6), .zero, .zero, .zero])
+        let unmeasured = try pipeline("collection ref'/books'").validated(in: testDatabase)
+            .run(over: ListSource(books), context: testContext())
+        _ = try unmeasured.next()
+        #expect(unmeasured.explain[0].duration == nil)
+    }
+
     @Test func `sample gives rows of its number or share`() throws {
         let two = try fields("collection ref'/books'\nsample 2, 'documents'")
         #expect(two.count == 2)
@@ -213,5 +231,34 @@ import TidemarkModel
             aggregate {s: sum(v)}
             """)
         #expect(sums == maps("[{s: 9223372036854775808.0}]"))
+    }
+}
+
+/// A clock that only a source moves.
+private final class Clock: @unchecked Sendable {
+    // `@unchecked`: a run and its source are on one thread.
+    var now = Duration.zero
+}
+
+/// The books, each a second after the one before.
+private struct SlowSource: PipelineSource {
+    let clock: Clock
+
+    private final class Documents: PipelineDocuments {
+        private let clock: Clock
+        private let list: any PipelineDocuments
+
+        init(_ clock: Clock, _ list: any PipelineDocuments) {
+            (self.clock, self.list) = (clock, list)
+        }
+
+        func next() throws(PipelineError) -> Document? {
+            clock.now += .seconds(1)
+            return try list.next()
+        }
+    }
+
+    func open(_ scan: PipelineScan) throws(PipelineError) -> OpenScan {
+        OpenScan(documents: Documents(clock, try ListSource(books).open(scan).documents))
     }
 }

@@ -160,6 +160,10 @@ struct PipelineCallTests {
         guard case .integer(3)? = value.object?["execution"]?.object?["results_returned"] else {
             return #expect(Bool(false), "the rows are missing in \(String(describing: json))")
         }
+        guard case .integer(1)? = value.object?["execution"]?.object?["read_units"],
+            case .list(let stages)? = value.object?["stages"],
+            stages.allSatisfy({ $0.object?["milliseconds"] != nil })
+        else { return #expect(Bool(false), "the price or a time is missing in \(json ?? "")") }
         #expect(try server.execute(.collection("c")).last?.explanation == nil)
     }
 
