@@ -53,7 +53,9 @@ struct PipelinePage: Page {
     }
 
     private func price(of run: PipelineFigures.Execution) -> Double {
-        (ReadPrices.enterprise.cost(ofReads: run.readUnits * 1_000_000) * 100).rounded() / 100
+        let prices = UnitPrices.table["us-central1"]!
+        let units = BilledUnits(read: run.readUnits * 1_000_000)
+        return (prices.cost(of: units) * 100).rounded() / 100
     }
 
     private func stages(_ stages: [PipelineFigures.Stage]) -> HTML {

@@ -105,7 +105,7 @@ enum Checks {
         Counting.findings, Launches.findings, SequentialReads.findings, Pages.findings,
         Filters.findings, Clocks.findings, Batches.findings, Counters.findings,
         Transactions.findings, WriteErrors.findings, Secrets.findings, SignUps.findings,
-        Retries.findings, QueryProofs.findings, ChangeTimes.findings,
+        Retries.findings, QueryProofs.findings, ChangeTimes.findings, PipelineScans.findings,
     ]
 
     static func findings(in context: CheckContext) -> [Finding] {

@@ -2,6 +2,7 @@
 package enum FindingID: String, Codable, Sendable, CaseIterable {
     case unboundedListener = "unbounded-listener"
     case wholeCollectionRead = "whole-collection-read"
+    case pipelineScan = "pipeline-scan"
     case listenerNeverRemoved = "listener-never-removed"
     case listenerOnAppear = "listener-on-appear"
     case readInLoop = "read-in-loop"
@@ -32,7 +33,7 @@ package enum FindingID: String, Codable, Sendable, CaseIterable {
     package var severity: Severity {
         switch self {
         case .readAfterWrite, .secretInDocument, .missingIndex, .unprovableQuery: .error
-        case .sequentialReads, .decodeOnMain, .wholeCollectionRead, .clientClock,
+        case .sequentialReads, .decodeOnMain, .wholeCollectionRead, .pipelineScan, .clientClock,
             .ignoredWithoutReason, .batchWithoutBound:
             .note
         default: .warning
@@ -44,6 +45,7 @@ package enum FindingID: String, Codable, Sendable, CaseIterable {
         switch self {
         case .unboundedListener: "A listener without a limit"
         case .wholeCollectionRead: "A read of a whole collection"
+        case .pipelineScan: "A pipeline that reads a whole collection"
         case .listenerNeverRemoved: "A listener that nothing removes"
         case .listenerOnAppear: "Another listener on each appearance"
         case .readInLoop: "A read for each element of a list"

@@ -27,6 +27,13 @@ package struct Scale: Hashable, Sendable {
         self.sizes = sizes
     }
 
+    /// Returns the price of read units per open in US dollars, without the free units of each day.
+    fileprivate func dollarsAMonth(_ units: Int, _ prices: UnitPrices) -> Double {
+        let aDay = Double(units) * Double(opens) * Double(users)
+        return max(0, aDay - Double(prices.freePerDay.read)) * 30 * prices.perMillionReads
+            / 1_000_000
+    }
+
     /// Returns the number of documents in a query's result, as far as the code shows it.
     func documents(of query: QueryFacts?) -> Int {
         let all = query?.collectionID.flatMap { sizes[$0] } ?? documents
@@ -51,11 +58,7 @@ package struct Estimate: Codable, Sendable, Hashable {
     package var reckoning: String
 
     init(reads: Int, mended: Int? = nil, reckoning: String, scale: Scale) {
-        self.reads = reads
-        self.mended = mended
-        opens = scale.opens
-        users = scale.users
-        self.reckoning = reckoning
+        self.init(scale, reads: reads, mended: mended, reckoning: reckoning)
         let times = Double(scale.opens) * Double(scale.users)
         guard let prices = scale.unitPrices else {
             let billed = max(0, Double(reads) * times - Double(scale.prices.freePerDay))
@@ -66,8 +69,31 @@ package struct Estimate: Codable, Sendable, Hashable {
             documents: reads, documentBytes: scale.documentBytes,
             entryBytes: UnitBilling.usualEntryBytes)
         self.units = units
-        let billed = max(0, Double(units) * times - Double(prices.freePerDay.read))
-        dollarsAMonth = billed * 30 * prices.perMillionReads / 1_000_000
+        dollarsAMonth = scale.dollarsAMonth(units, prices)
+    }
+
+    /// The estimate of a scan by a pipeline, which only the Enterprise edition runs.
+    ///
+    /// - Parameter documents: The number of scanned documents per open.
+    init(scanOf documents: Int, scale: Scale) {
+        let units = UnitBilling.scan(bytes: documents * scale.documentBytes)
+        self.init(
+            scale, reads: documents,
+            reckoning:
+                "\(documents.grouped) documents of \(scale.documentBytes.grouped) bytes are "
+                + "\(units.grouped) read units")
+        self.units = units
+        dollarsAMonth = scale.dollarsAMonth(
+            units, scale.unitPrices ?? UnitPrices.table["us-central1"]!)
+    }
+
+    private init(_ scale: Scale, reads: Int, mended: Int? = nil, reckoning: String) {
+        self.reads = reads
+        self.mended = mended
+        opens = scale.opens
+        users = scale.users
+        dollarsAMonth = 0
+        self.reckoning = reckoning
     }
 
     private var unitText: String { units.map { " (\($0.grouped) read units)" } ?? "" }

@@ -4,6 +4,8 @@ import SwiftSyntax
 struct Operation {
     enum Kind: Hashable {
         case listen, getDocuments, getDocument, aggregate
+        /// A run of a pipeline, or a live pipeline.
+        case pipeline
         case setData, updateData, delete, addDocument
         case commit, transaction
 

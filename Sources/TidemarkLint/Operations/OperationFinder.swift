@@ -34,7 +34,7 @@ struct OperationFinder {
         ("getDocuments", .getDocuments), ("getDocument", .getDocument),
         ("getAggregation", .aggregate), ("setData", .setData), ("updateData", .updateData),
         ("delete", .delete), ("addDocument", .addDocument), ("deleteDocument", .delete),
-        ("commit", .commit), ("runTransaction", .transaction),
+        ("commit", .commit), ("runTransaction", .transaction), ("execute", .pipeline),
     ]
 
     private func operation(
@@ -42,6 +42,13 @@ struct OperationFinder {
     ) -> Operation? {
         guard let base = site.node.receiver else { return nil }
         let receiver = evaluator.value(base)
+        if case .pipeline = receiver {
+            guard name == "execute" || name == "snapshots" else { return nil }
+            return Operation(
+                kind: .pipeline, receiver: receiver, node: ExprSyntax(site.node), call: site.node,
+                file: site.file)
+        }
+        if kind == .pipeline { return nil }
         guard isOfFirestore(name, receiver: receiver, node: site.node) else { return nil }
         return Operation(
             kind: kind, receiver: receiver, node: ExprSyntax(site.node), call: site.node,

@@ -105,7 +105,9 @@ extension Evaluator {
             }
             return nil
         }
+        if let made = pipeline(name, node: node, base: base, in: scope) { return made }
         switch (name, base) {
+        case (_, .pipelineSource?), (_, .pipeline?): return nil
         case ("collection", .some(let base)): return collection(node, base: base, in: scope)
         case ("collectionGroup", .some):
             var facts = QueryFacts()
@@ -166,7 +168,7 @@ extension Evaluator {
         }
     }
 
-    private func segments(
+    func segments(
         _ node: FunctionCallExprSyntax, _ scope: Scope
     ) -> [QueryFacts.Segment] {
         guard let argument = node.arguments.first?.expression else { return [.written("…")] }
@@ -316,6 +318,7 @@ extension Known {
         switch self {
         case .database: ["Firestore"]
         case .query: ["CollectionReference", "Query"]
+        case .pipeline: ["Pipeline"]
         case .document: ["DocumentReference"]
         case .querySnapshot: ["QuerySnapshot"]
         default: []

@@ -73,6 +73,37 @@ extension Evaluator {
         }
     }
 
+    /// Evaluates the calls that make a pipeline.
+    func pipeline(
+        _ name: String, node: FunctionCallExprSyntax, base: Known?, in scope: Scope
+    ) -> Known? {
+        let first = node.arguments.first?.expression
+        switch (name, base) {
+        case ("pipeline", .database?) where first == nil: return .pipelineSource
+        case ("pipeline", .query(let facts)?) where first == nil:
+            return .pipeline(PipelineFacts(facts))
+        case ("collection", .pipelineSource?), ("create", .pipelineSource?):
+            guard let first else { return nil }
+            if case .query(let facts) = value(first, scope) {
+                return .pipeline(PipelineFacts(facts))
+            }
+            if name == "create" { return .unknown }
+            var facts = QueryFacts()
+            facts.path = segments(node, scope)
+            return .pipeline(PipelineFacts(source: facts))
+        case ("collectionGroup", .pipelineSource?):
+            var facts = QueryFacts()
+            facts.isGroup = true
+            facts.path = segments(node, scope)
+            return .pipeline(PipelineFacts(source: facts))
+        case ("database", .pipelineSource?):
+            return .pipeline(PipelineFacts(source: QueryFacts()))
+        case ("documents", .pipelineSource?): return .pipeline(PipelineFacts(source: nil))
+        case (_, .pipeline(let facts)?): return facts.after(name).map(Known.pipeline)
+        default: return nil
+        }
+    }
+
     private func field(_ node: ExprSyntax, _ scope: Scope) -> String? {
         if case .text(let text) = value(node, scope) { return text }
         if node.trimmedDescription.contains("FieldPath.documentID") { return "__name__" }

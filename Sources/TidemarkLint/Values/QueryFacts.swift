@@ -128,6 +128,9 @@ indirect enum Known: Hashable, Sendable {
     case symbol(String)
 
     case database
+    /// The beginning of a pipeline: `firestore.pipeline()`.
+    case pipelineSource
+    case pipeline(PipelineFacts)
     case query(QueryFacts)
     /// A document: the query is its collection, with the document's id as last segment.
     case document(QueryFacts)
@@ -167,6 +170,7 @@ indirect enum Known: Hashable, Sendable {
             if a.limit == .none { a.limit = .sometimes }
             return .query(a)
         case (.document(let a), .document(let b)): return .document(a.joined(with: b))
+        case (.pipeline(let a), .pipeline(let b)): return .pipeline(a.joined(with: b))
         case (.kept, _), (_, .kept): return .kept
         default: return .unknown
         }

@@ -82,15 +82,6 @@ public struct ReadPrices: Hashable, Sendable {
     /// The list prices of each multi-region, as in ``table``.
     public static let multiRegion = ReadPrices(per100000: 0.06)
 
-    /// The list prices of the Enterprise edition in Iowa. A read is a read unit: 4 KiB that a query
-    /// or a pipeline reads.
-    ///
-    /// Source: https://firebase.google.com/docs/firestore/enterprise/pricing, read on 2026-11-28.
-    public static let enterprise = ReadPrices(per100000: 0.005, perGiBStored: 0.2336)
-
-    /// The bytes of a read unit of the Enterprise edition.
-    package static let readUnitBytes = 4_096
-
     /// The price that the five apps of our journeys assumed: $0.36 for 100,000 reads, and no free
     /// reads. The figure is theirs and six times the list price of a multi-region; no app pays it
     /// for reads alone.
