@@ -15,6 +15,8 @@ struct ModelFirestore {
     private(set) var namedObjects: [(path: String, object: (name: String, size: Int64))] = []
     /// The objects that pending fields announced.
     private(set) var announced: Set<String> = []
+    /// The objects that pending fields of refused batches announced.
+    private var refused: Set<String> = []
     /// The objects that deleted documents named.
     private(set) var deleted: Set<String> = []
     /// The number of fields that were completed after their documents.
@@ -38,15 +40,36 @@ struct ModelFirestore {
         // The server applies no batch that follows a refused batch.
         let isBehind = log.contains(where: Self.refuses)
         log.append(mutations)
-        if isBehind || Self.refuses(mutations) { return nil }
+        if isBehind { return nil }
+        if Self.refuses(mutations) {
+            for case .set(let fields) in mutations.map(\.operation) { noteRefused(fields) }
+            return nil
+        }
         for mutation in mutations {
             if let problem = apply(mutation) { return problem }
         }
         return nil
     }
 
+    private mutating func noteRefused(_ fields: MapValue) {
+        for field in Self.fields {
+            guard case .map(let photo)? = fields[field],
+                case .string(let name)? = photo["name"]
+            else { continue }
+            refused.insert(name)
+        }
+    }
+
     private mutating func apply(_ mutation: Mutation) -> String? {
         let path = mutation.path.text
+        if case .patch(let fields, let mask) = mutation.operation {
+            for case .map(let photo)? in mask.map({ fields[$0] }) {
+                guard case .string(let name)? = photo["path"], refused.contains(name) else {
+                    continue
+                }
+                return "\(name) completes a document that was refused"
+            }
+        }
         switch mutation.operation {
         case .set(let fields):
             documents[path] = fields
