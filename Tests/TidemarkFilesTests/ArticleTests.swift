@@ -31,11 +31,21 @@ import TidemarkTesting
         #expect(waiting.map(\.document.text) == [message.path])
         #expect(waiting.map(\.state) == [.waiting])
 
+        let path = (isExpensive: true, isConstrained: false)
+        files.setNetwork(isExpensive: path.isExpensive, isConstrained: path.isConstrained)
+        #expect(try await files.waitingFiles().map(\.state) == [.waiting], "it has no rules")
+
         let film = FileUpload(photo, policy: .documentFirst(changeTime: "updatedAt"))
         #expect(film.contentType == "image/jpeg")
         let deletion = try await message.enqueueDelete(withFiles: ["photo"])
         #expect(deletion.batch > receipt.batch)
         await local.stop()
+    }
+
+    @Test func `names the networks on which a film is not sent`() throws {
+        let photo = URL(fileURLWithPath: "film.mov")
+        let film = FileUpload(photo, networks: [.wifiOnly, .notOnLowData])
+        #expect(film.networks.contains(.wifiOnly) && film.contentType == "video/quicktime")
     }
 
     @Test func `attaches a file to a batch`() async throws {

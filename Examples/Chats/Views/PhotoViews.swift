@@ -79,6 +79,8 @@
 
         var body: some View {
             switch upload.state {
+            case .waitingForNetwork:
+                Text("The photo waits for Wi-Fi.").font(.caption)
             case .waiting, .waitingForDocument, .uploading:
                 ProgressView(value: Double(upload.sent), total: Double(max(1, upload.size))) {
                     Text("Sending the photo").font(.caption)

@@ -13,9 +13,12 @@ extension Firestore {
     /// reports a network or a change of network, or when the app comes to the foreground. Call it
     /// even if the connection seems to work: streams restart on a new connection, because the old
     /// connection can be dead without any sign. A cache that could not store the server's data is
-    /// retried too, for example after the device was unlocked. Costs no reads: listeners resume
-    /// where they were.
-    public func networkMayBeBack() { engine.networkMayBeBack() }
+    /// retried too, for example after the device was unlocked, and so are the uploads of an outbox
+    /// of files. Costs no reads: listeners resume where they were.
+    public func networkMayBeBack() {
+        engine.networkMayBeBack()
+        network.mayBeBack()
+    }
 
     private func setNetwork(enabled: Bool) async {
         await withCheckedContinuation { continuation in

@@ -11,6 +11,8 @@ public final class Firestore: Sendable {
     private let client = AtomicLazyReference<Client>()
     /// The outbox of files, if the app has one.
     package let fileOutbox = WeakReference()
+    /// The reports about the network, for the outbox of files.
+    package let network = NetworkReports()
 
     /// Opens the cache. The first request to the server makes a connection.
     ///

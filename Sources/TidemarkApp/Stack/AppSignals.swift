@@ -4,9 +4,12 @@ public enum AppSignal: Hashable, Sendable {
     case networkIsBack
     /// There is no network.
     case networkIsGone
-    /// True if the network is paid by the amount, or if the user asks apps to save data on it.
-    /// False until the first signal.
+    /// True if the network is paid by the amount: a phone's network, or a phone's hotspot. False
+    /// until the first signal.
     case networkIsExpensive(Bool)
+    /// True if the user asks apps to save data on the network: Low Data Mode. False until the first
+    /// signal.
+    case networkSavesData(Bool)
     /// True if the device saves power. False until the first signal.
     case powerIsLow(Bool)
     /// The device was unlocked for the first time: protected data can be read.

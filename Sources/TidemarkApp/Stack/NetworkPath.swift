@@ -16,26 +16,28 @@ struct NetworkPathMachine: Equatable, Sendable {
     /// the assumption of a client at its start.
     private(set) var last: NetworkPath?
 
+    /// The last signalled values.
+    private var isExpensive = false
+    private var savesData = false
+
+    /// Returns the cost of a network before the network itself, so that nothing is sent on it too
+    /// early.
     mutating func step(_ path: NetworkPath) -> [AppSignal] {
         defer { last = path }
-        var signals: [AppSignal] = []
         let wasUsable = last?.isUsable ?? true
-        if !path.isUsable {
-            if wasUsable { signals.append(.networkIsGone) }
-        } else if let last, !wasUsable || last.ways != path.ways {
-            // The first report is no change: at a launch there is no connection to renew.
-            signals.append(.networkIsBack)
-        }
         // Without a usable network, the other properties have no meaning.
-        guard path.isUsable else { return signals }
-        let savesData = path.isExpensive || path.isConstrained
-        if savesData != isExpensive {
-            isExpensive = savesData
-            signals.append(.networkIsExpensive(savesData))
+        guard path.isUsable else { return wasUsable ? [.networkIsGone] : [] }
+        var signals: [AppSignal] = []
+        if path.isExpensive != isExpensive {
+            isExpensive = path.isExpensive
+            signals.append(.networkIsExpensive(isExpensive))
         }
+        if path.isConstrained != savesData {
+            savesData = path.isConstrained
+            signals.append(.networkSavesData(savesData))
+        }
+        // The first report is no change: at a launch there is no connection to renew.
+        if let last, !wasUsable || last.ways != path.ways { signals.append(.networkIsBack) }
         return signals
     }
-
-    /// The last signalled value.
-    private var isExpensive = false
 }

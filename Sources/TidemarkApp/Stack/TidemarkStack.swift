@@ -33,6 +33,8 @@ public final class TidemarkStack: Sendable {
         var backfills: [WeakBackfill] = []
         /// The conditions by the last signals. Without signals, a backfill may run.
         var conditions = BackfillConditions()
+        /// The cost of the network by the last signals.
+        var cost = NetworkCost()
         /// True after the app entered the background, until it enters the foreground. Without
         /// signals, the app counts as being in the foreground.
         var isInBackground = false
@@ -300,7 +302,9 @@ public final class TidemarkStack: Sendable {
     /// function; with other signals, the app calls it.
     public func signal(_ signal: AppSignal) async {
         let (backfills, launch) = state.withLock { state in
-            state.conditions.hear(signal)
+            state.cost.hear(signal)
+            firestore.network.set(state.cost)
+            state.conditions.hear(signal, state.cost)
             if signal == .wentBack { state.isInBackground = true }
             if signal == .cameForward { state.isInBackground = false }
             return (state.backfills.compactMap(\.backfill), state.launch)
@@ -311,7 +315,7 @@ public final class TidemarkStack: Sendable {
         }
         for backfill in backfills { await notify(backfill) }
         switch signal {
-        case .networkIsGone, .networkIsExpensive, .powerIsLow: return
+        case .networkIsGone, .networkIsExpensive, .networkSavesData, .powerIsLow: return
         case .wentBack:
             suspendInBackground(after: settings.suspendsAfter)
             return
@@ -358,13 +362,24 @@ public final class TidemarkStack: Sendable {
 }
 
 extension BackfillConditions {
-    fileprivate mutating func hear(_ signal: AppSignal) {
+    fileprivate mutating func hear(_ signal: AppSignal, _ cost: NetworkCost) {
         switch signal {
         case .networkIsBack: isOnline = true
         case .networkIsGone: isOnline = false
-        case .networkIsExpensive(let isExpensive): isNetworkExpensive = isExpensive
+        case .networkIsExpensive, .networkSavesData:
+            isNetworkExpensive = cost.isExpensive || cost.isConstrained
         case .powerIsLow(let isLow): isLowPower = isLow
         case .protectedDataIsReadable, .cameForward, .wentBack: break
+        }
+    }
+}
+
+extension NetworkCost {
+    fileprivate mutating func hear(_ signal: AppSignal) {
+        switch signal {
+        case .networkIsExpensive(let isExpensive): self.isExpensive = isExpensive
+        case .networkSavesData(let savesData): isConstrained = savesData
+        default: break
         }
     }
 }

@@ -73,6 +73,9 @@ struct FileFolder: Hashable, Sendable {
         (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     }
 
+    /// Returns the names of parts in the folder.
+    func parts() -> [String] { names().filter { $0.hasSuffix(Self.partEnding) } }
+
     /// Removes parts that were never journalled, and renames the other parts.
     ///
     /// - Parameters:

@@ -33,6 +33,19 @@ extension FileFacts {
     }
 }
 
+extension QueuedFile {
+    var networkRules: NetworkRules { NetworkRules(stored: file.networkRules) }
+}
+
+extension UploadLanes.Candidate {
+    /// - Parameter broken: The rules that the present network breaks.
+    init(_ file: QueuedFile, _ broken: NetworkRules) {
+        self.init(
+            id: file.id, size: file.file.size,
+            mayRun: file.networkRules.isDisjoint(with: broken))
+    }
+}
+
 extension FilePolicy {
     /// Returns the write that follows a file; nil if the file is sent first. The write completes
     /// the field of a document that still exists.

@@ -40,7 +40,7 @@ extension FileOutbox {
             let object = ObjectName(bucket: settings.bucket, name: name)
             var file = AttachedFile(
                 document: document, field: field, object: object, size: digest.size,
-                facts: FileCoding.encode(facts))
+                facts: FileCoding.encode(facts), networkRules: upload.networks.stored)
             do throws(FirestoreError) {
                 file.completion = try upload.policy.completion(of: file, facts)
             } catch {

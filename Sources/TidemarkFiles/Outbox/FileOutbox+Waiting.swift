@@ -39,12 +39,18 @@ extension FileOutbox {
     }
 
     private func list(_ contents: QueuedFiles) -> [WaitingFile] {
-        let running = self.running
+        let (running, broken) = (self.running, brokenRules)
         return contents.files.compactMap { file in
             let upload = FileCoding.upload(file.upload)
             let state: WaitingFile.State
             switch file.state {
-            case .waiting: state = running.contains(file.id) ? .uploading : .waiting
+            case .waiting:
+                let rules = file.networkRules.intersection(broken)
+                if !rules.isEmpty {
+                    state = .waitingForNetwork(rules)
+                } else {
+                    state = running.contains(file.id) ? .uploading : .waiting
+                }
             case .uploaded: state = .uploaded
             case .failed: state = .failed(upload.problem ?? .copyMissing)
             case .rejected: state = .documentRefused

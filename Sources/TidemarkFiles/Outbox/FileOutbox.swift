@@ -93,6 +93,9 @@ public actor FileOutbox {
     }
 
     var session: UserSession { firestore.engine.session }
+    nonisolated var network: NetworkReports { firestore.network }
+    /// The rules that the present network breaks.
+    var brokenRules: NetworkRules { NetworkRules(brokenBy: network.cost) }
     var running: Set<Int64> { Set(runs.keys) }
 
     func folder(of session: UserSession) -> FileFolder {
@@ -109,6 +112,12 @@ public actor FileOutbox {
         self.signal = signal
         refusedRemovals = []
         let handle = firestore.engine.observeFiles { signal.yield() }
+        network.observe { [weak self] event in
+            switch event {
+            case .costChanged: signal.yield()
+            case .mayBeBack: Task { await self?.networkMayBeBack() }
+            }
+        }
         loop = Task { [weak self] in
             for await _ in signals {
                 guard let self, !Task.isCancelled else { break }
@@ -133,7 +142,7 @@ public actor FileOutbox {
     func look() { signal?.yield() }
 
     /// Ends the waits for another attempt, because the network returned or changed, or the app
-    /// became active.
+    /// became active. `Firestore.networkMayBeBack()` calls it too, and so does a `TidemarkStack`.
     public func networkMayBeBack() {
         for run in runs.values { run.control.wake() }
         look()
@@ -165,15 +174,20 @@ public actor FileOutbox {
             await endRuns()
             return notify(contents)
         }
-        await sweep(contents, session)
         await cleanUp(contents, session)
         await endUnwanted(contents)
         remove(contents.removals, session)
         let waiting = contents.files.filter { $0.state == .waiting }
-        let decision = lanes.decide(waiting.map { .init(id: $0.id, size: $0.file.size) })
+        let broken = brokenRules
+        let decision = lanes.decide(waiting.map { .init($0, broken) })
         for id in decision.yields { runs[id]?.control.yield() }
+        // A file that waits for another attempt gives its place up at once.
+        for file in waiting where !file.networkRules.isDisjoint(with: broken) {
+            runs[file.id]?.control.wake()
+        }
         for file in waiting where decision.starts.contains(file.id) { start(file, session) }
         notify(contents)
+        await sweep(session)
     }
 
     /// Returns all files of the user. Costs a read of the queue's rows.
@@ -181,22 +195,25 @@ public actor FileOutbox {
         try await answer { session.files(completion: $0) }
     }
 
-    /// Returns the files that a turn looks at. Only an app that shows the list, and the first turn,
-    /// need all of them.
+    /// Returns the files that a turn looks at. Only an app that shows the list needs all of them.
     private func present(_ session: UserSession) async throws(FirestoreError) -> QueuedFiles {
-        if !isSwept || !watchers.isEmpty { return try await contents(session) }
+        if !watchers.isEmpty { return try await contents(session) }
         let window = FileWindow(
             smallBytes: settings.smallFileBytes, limit: 2 * settings.smallFilesAtOnce + 2,
-            running: Array(runs.keys))
+            running: Array(runs.keys), brokenRules: brokenRules.stored)
         return try await answer { session.filesToSend(window, completion: $0) }
     }
 
-    /// Settles the copies that a kill left behind, once for each user.
-    private func sweep(_ contents: QueuedFiles, _ session: UserSession) async {
+    /// Settles the copies that a kill left behind, once for each user. No upload waits for this: a
+    /// part with a row is as good as a whole copy.
+    private func sweep(_ session: UserSession) async {
         if isSwept { return }
         isSwept = true
         let folder = self.folder(of: session)
-        let names = await DiskThread.run { folder.names() }
+        let names = await DiskThread.run { folder.parts() }
+        // A long queue is read only if a kill has left something.
+        if names.isEmpty { return }
+        guard let contents = try? await contents(session) else { return isSwept = false }
         let rows = Set(contents.files.compactMap { facts($0)?.copy }).union(staging)
         _ = await DiskThread.run { folder.sweep(names, rows: rows) }
     }

@@ -43,6 +43,9 @@ public struct WaitingFile: Hashable, Sendable, Identifiable {
     public enum State: Hashable, Sendable {
         /// The file waits for its turn, the network or another attempt.
         case waiting
+        /// The file waits for another network. The rules are those of its ``FileUpload/networks``
+        /// that the present network breaks.
+        case waitingForNetwork(NetworkRules)
         /// The document is sent first, and is not acknowledged yet (``FilePolicy/documentFirst``).
         case waitingForDocument
         case uploading

@@ -54,6 +54,9 @@ public struct FileUpload: Hashable, Sendable {
     public var metadata: [String: String] = [:]
     /// The order in which the file and its document are sent.
     public var policy: FilePolicy
+    /// The networks on which the file may not be sent. They exclude no document: one that is sent
+    /// first does not wait for another network.
+    public var networks: NetworkRules
     private let fileEnding: String
 
     /// - Parameters:
@@ -61,12 +64,14 @@ public struct FileUpload: Hashable, Sendable {
     ///   - folder: The folder of the object's name: empty for none, nil for the document's path.
     ///   - contentType: The MIME type; nil for the type of the file's ending.
     ///   - policy: The order in which the file and its document are sent.
+    ///   - networks: The networks on which the file may not be sent.
     public init(
         _ file: URL, folder: String? = nil, contentType: String? = nil,
-        policy: FilePolicy = .fileFirst
+        policy: FilePolicy = .fileFirst, networks: NetworkRules = []
     ) {
         source = .file(file.path)
         self.policy = policy
+        self.networks = networks
         self.folder = folder
         fileEnding = Self.ending(file.pathExtension)
         self.contentType = contentType ?? ContentTypes.type(ofEnding: fileEnding)
@@ -78,11 +83,14 @@ public struct FileUpload: Hashable, Sendable {
     ///   - folder: The folder of the object's name: empty for none, nil for the document's path.
     ///   - contentType: The MIME type.
     ///   - policy: The order in which the file and its document are sent.
+    ///   - networks: The networks on which the file may not be sent.
     public init(
-        data: Data, folder: String? = nil, contentType: String, policy: FilePolicy = .fileFirst
+        data: Data, folder: String? = nil, contentType: String, policy: FilePolicy = .fileFirst,
+        networks: NetworkRules = []
     ) {
         source = .data(data)
         self.policy = policy
+        self.networks = networks
         self.folder = folder
         self.contentType = contentType
         fileEnding = ContentTypes.ending(ofType: contentType)

@@ -2,11 +2,14 @@
 /// moves. Pure.
 ///
 /// A large upload yields to small ones, and continues where it was. Small files that only wait for
-/// another attempt do not stop a large one.
+/// another attempt do not stop a large one. A file that the network excludes does not start, and
+/// yields if it runs.
 struct UploadLanes: Hashable, Sendable {
     struct Candidate: Hashable, Sendable {
         var id: Int64
         var size: Int64
+        /// False if the present network breaks a rule of the file.
+        var mayRun = true
     }
 
     struct Decision: Hashable, Sendable {
@@ -33,16 +36,20 @@ struct UploadLanes: Hashable, Sendable {
     /// - Parameter candidates: All files that wait, oldest first.
     mutating func decide(_ candidates: [Candidate]) -> Decision {
         var decision = Decision()
-        let waiting = candidates.filter { runs[$0.id] == nil }
+        let excluded = Set(candidates.filter { !mayRun($0) }.map(\.id))
+        let waiting = candidates.filter { runs[$0.id] == nil && !excluded.contains($0.id) }
         let room = smallAtOnce - runs.values.count { !$0.isLarge }
         for small in waiting.filter({ $0.size <= smallBytes }).prefix(max(0, room)) {
             runs[small.id] = Run(isLarge: false)
             decision.starts.append(small.id)
         }
-        let isSmallMoving = runs.values.contains { !$0.isLarge && !$0.isPaused }
-        if isSmallMoving {
-            decision.yields = runs.filter { $0.value.isLarge }.map(\.key)
-        } else if !runs.values.contains(where: \.isLarge),
+        let isSmallMoving = runs.contains {
+            !$0.value.isLarge && !$0.value.isPaused && !excluded.contains($0.key)
+        }
+        decision.yields = runs.keys.filter {
+            excluded.contains($0) || isSmallMoving && runs[$0]?.isLarge == true
+        }
+        if !isSmallMoving, !runs.values.contains(where: \.isLarge),
             let large = waiting.first(where: { $0.size > smallBytes })
         {
             runs[large.id] = Run(isLarge: true)
@@ -50,6 +57,18 @@ struct UploadLanes: Hashable, Sendable {
         }
         return decision
     }
+
+    private func mayRun(_ candidate: Candidate) -> Bool {
+        #if TIDEMARK_DEFECTS
+            if ignoresNetworks { return true }
+        #endif
+        return candidate.mayRun
+    }
+
+    #if TIDEMARK_DEFECTS
+        /// A planted defect: sends every file on every network.
+        var ignoresNetworks = false
+    #endif
 
     /// Notes that a run waits for another attempt, or continues.
     mutating func pause(_ id: Int64, isPaused: Bool) { runs[id]?.isPaused = isPaused }

@@ -156,11 +156,15 @@ package struct FileWindow: Hashable, Sendable {
     package var limit: Int
     /// The files whose uploads run. They are always in the window.
     package var running: [Int64]
+    /// The rules that the present network breaks. A file with one of them has no place in the
+    /// window, so it cannot keep a file out that may be sent.
+    package var brokenRules: Int64
 
-    package init(smallBytes: Int64, limit: Int, running: [Int64]) {
+    package init(smallBytes: Int64, limit: Int, running: [Int64], brokenRules: Int64 = 0) {
         self.smallBytes = smallBytes
         self.limit = limit
         self.running = running
+        self.brokenRules = brokenRules
     }
 }
 

@@ -9,7 +9,10 @@ struct FileTable {
     private var owner: SQLValue { .blob(UserKey(user).bytes) }
     static let record = "file"
     private static let columns =
-        "id, batch, state, document, field, bucket, name, size, facts, upload, completion"
+        """
+        id, batch, state, document, field, bucket, name, size, facts, upload, completion,
+            networkRules
+        """
 
     // MARK: Files
 
@@ -24,14 +27,14 @@ struct FileTable {
             try transaction.execute(
                 """
                 INSERT INTO syncFile (user, batch, state, document, field, bucket, name, size,
-                    upload, completion, parent, facts)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, X'', ?, ?, ?)
+                    upload, completion, parent, networkRules, facts)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, X'', ?, ?, ?, ?)
                 """,
                 [
                     owner, .integer(batch), .integer(state.rawValue), .text(file.document.text),
                     .blob(FieldPathCodec.encode(file.field)), .text(file.object.bucket),
                     .text(file.object.name), .integer(file.size), .blob(completion),
-                    .integer(parent ?? 0),
+                    .integer(parent ?? 0), .integer(file.networkRules),
                 ], last: file.facts)
         }
     }
@@ -43,12 +46,16 @@ struct FileTable {
 
     /// Returns the files of a window, the oldest first.
     func files(in window: FileWindow, _ transaction: StoreTransaction) throws -> [QueuedFile] {
-        let limit = SQLValue.integer(Int64(window.limit))
+        let oldestFiles: [SQLValue] = [
+            owner, .integer(window.smallBytes), .integer(window.brokenRules),
+            .integer(Int64(window.limit)),
+        ]
         let running = window.running.map { "\($0)" }.joined(separator: ", ")
         func oldest(_ comparison: String) -> String {
             """
             SELECT id FROM (SELECT id FROM syncFile
-                WHERE user = ? AND state = 0 AND size \(comparison) ? ORDER BY id LIMIT ?)
+                WHERE user = ? AND state = 0 AND size \(comparison) ? AND networkRules & ? = 0
+                ORDER BY id LIMIT ?)
             """
         }
         return try files(
@@ -59,10 +66,7 @@ struct FileTable {
                     UNION ALL SELECT id FROM syncFile WHERE user = ? AND id IN (\(running)))
                 ORDER BY id
             """,
-            [
-                owner, owner, .integer(window.smallBytes), limit,
-                owner, .integer(window.smallBytes), limit, owner,
-            ], transaction)
+            [owner] + oldestFiles + oldestFiles + [owner], transaction)
     }
 
     func files(ofBatch batch: Int64, _ transaction: StoreTransaction) throws -> [QueuedFile] {
@@ -107,7 +111,8 @@ struct FileTable {
                     field: FieldPathCodec.decode(row.blob(4)), object: object,
                     size: row.integer(7), facts: row.blob(8),
                     completion: completion.isEmpty
-                        ? nil : MutationCodec.decode(completion).first),
+                        ? nil : MutationCodec.decode(completion).first,
+                    networkRules: row.integer(11)),
                 upload: row.blob(9))
         }
     }

@@ -41,10 +41,12 @@ package struct AttachedFile: Hashable, Sendable {
     package var facts: [UInt8]
     /// The write that follows the file, if the document is sent first; nil if the file is.
     package var completion: Mutation?
+    /// The rules about networks, as bits that only the outbox interprets.
+    package var networkRules: Int64
 
     package init(
         document: DocumentPath, field: FieldPath, object: ObjectName, size: Int64, facts: [UInt8],
-        completion: Mutation? = nil
+        completion: Mutation? = nil, networkRules: Int64 = 0
     ) {
         self.document = document
         self.field = field
@@ -52,6 +54,7 @@ package struct AttachedFile: Hashable, Sendable {
         self.size = size
         self.facts = facts
         self.completion = completion
+        self.networkRules = networkRules
     }
 }
 

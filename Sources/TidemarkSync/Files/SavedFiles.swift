@@ -11,23 +11,21 @@ struct SavedFiles {
     private static let fileColumns =
         """
         id, user, batch, state, document, field, bucket, name, size, facts, upload, completion,
-        parent
+        parent, networkRules
         """
+    /// The columns of older files, the newest first, with the values that they do not have.
+    private static let olderFileColumns = ["completion, parent, 0", "X'', 0, 0"].map {
+        "id, user, batch, state, document, field, bucket, name, size, facts, upload, \($0)"
+    }
     private static let removalColumns = "id, user, bucket, name, batch, document, field"
 
     init() {}
 
     /// Reads everything that is still readable in a damaged file. An older file has no such rows.
     init(salvaging path: String, key: StoreKeySource?) throws(StoreError) {
-        files = try DocumentStore.salvage(
-            "SELECT \(Self.fileColumns) FROM syncFile ORDER BY id", from: path, key: key)
-        if files.isEmpty {
-            // The file may be older than the order of files.
+        for columns in [Self.fileColumns] + Self.olderFileColumns where files.isEmpty {
             files = try DocumentStore.salvage(
-                """
-                SELECT id, user, batch, state, document, field, bucket, name, size, facts, upload,
-                    X'', 0 FROM syncFile ORDER BY id
-                """, from: path, key: key)
+                "SELECT \(columns) FROM syncFile ORDER BY id", from: path, key: key)
         }
         removals = try DocumentStore.salvage(
             "SELECT \(Self.removalColumns) FROM syncObjectRemoval ORDER BY id", from: path,
@@ -55,7 +53,7 @@ struct SavedFiles {
             try transaction.execute(
                 """
                 INSERT OR REPLACE INTO syncFile (\(Self.fileColumns))
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, row)
         }
         for row in removals {

@@ -230,5 +230,11 @@ enum LocalSchema {
                 ALTER TABLE syncObjectRemoval ADD COLUMN document TEXT NOT NULL DEFAULT '';
                 ALTER TABLE syncObjectRemoval ADD COLUMN field BLOB NOT NULL DEFAULT X'';
                 """),
+        StoreMigration(
+            "sync 11 networks of files",
+            sql: """
+                -- The networks on which a file may be sent, as bits of NetworkRules; 0 for all.
+                ALTER TABLE syncFile ADD COLUMN networkRules INTEGER NOT NULL DEFAULT 0;
+                """),
     ]
 }

@@ -32,17 +32,24 @@ import Testing
         #expect(signals(wifi, other) == [[], [.networkIsBack]])
         #expect(
             signals(wifi, cellular, wifi) == [
-                [], [.networkIsBack, .networkIsExpensive(true)],
-                [.networkIsBack, .networkIsExpensive(false)],
+                [], [.networkIsExpensive(true), .networkIsBack],
+                [.networkIsExpensive(false), .networkIsBack],
             ])
     }
 
-    @Test func `saves data when it is paid for, or when the person asks for it`() {
+    @Test func `saves data when the user asks for it, whatever the network costs`() {
         var constrained = wifi
         constrained.isConstrained = true
         #expect(
             signals(wifi, constrained, wifi) == [
-                [], [.networkIsExpensive(true)], [.networkIsExpensive(false)],
+                [], [.networkSavesData(true)], [.networkSavesData(false)],
+            ])
+        var both = cellular
+        both.isConstrained = true
+        #expect(
+            signals(cellular, both, wifi) == [
+                [.networkIsExpensive(true)], [.networkSavesData(true)],
+                [.networkIsExpensive(false), .networkSavesData(false), .networkIsBack],
             ])
         // A path without a network reports no change of the cost.
         let noneOfCellular = NetworkPath(isUsable: false, isExpensive: false)

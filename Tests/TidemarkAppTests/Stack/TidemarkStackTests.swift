@@ -139,6 +139,30 @@ import TidemarkTesting
         await world.stop()
     }
 
+    @Test func `reports both costs of a network, for files and for backfills`() async throws {
+        let world = try await StackWorld()
+        let stack = try world.stack()
+        let history = try QueryHistory(
+            stack.firestore.collection("stamps"), itemTime: "createdAt", name: "stamps")
+        let job = BackfillJob(
+            name: "stamps", from: Timestamp(seconds: 0, nanoseconds: 0),
+            to: Timestamp(seconds: 86_400, nanoseconds: 0))
+        let backfill = Backfill([.init(job, from: history, to: history)])
+        await stack.signal(.networkSavesData(true))
+        await stack.signal(.networkIsExpensive(true))
+        await stack.follow(backfill)
+        try await backfill.start()
+        #expect(stack.firestore.network.cost == .init(isExpensive: true, isConstrained: true))
+        await stack.signal(.networkIsExpensive(false))
+        #expect(stack.firestore.network.cost == .init(isConstrained: true))
+        #expect(await backfill.current.phase == .held(.expensiveNetwork))
+        await stack.signal(.networkSavesData(false))
+        #expect(stack.firestore.network.cost == .init())
+        for await progress in await backfill.progress where progress.phase == .complete { break }
+        await stack.close()
+        await world.stop()
+    }
+
     @Test func `makes feeds once for each user`() async throws {
         let world = try await StackWorld()
         let stack = try world.stack()

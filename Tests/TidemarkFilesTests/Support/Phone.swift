@@ -15,10 +15,12 @@ struct Phone {
     ///   - folder: The folder of the cache. The next phone continues with it.
     ///   - address: The address of Storage.
     ///   - small: The size in bytes up to which a file is small.
+    ///   - clock: The clock of the waits between attempts.
     ///   - onStep: Called before each step of an upload.
     init(
         _ local: LocalFirestore, folder: TemporaryFolder, address: String,
         small: Int64 = 1 << 20, tokens: (any TokenProvider)? = nil,
+        clock: any Clock<Duration> = InstantClock(),
         onStep: @escaping @Sendable () -> Void = {}
     ) throws {
         let cache = folder.url.appendingPathComponent("cache").path
@@ -30,7 +32,7 @@ struct Phone {
         outbox = FileOutbox(
             firestore, settings,
             environment: FileEnvironment(
-                clock: InstantClock(), now: { Int64(Date().timeIntervalSince1970) },
+                clock: clock, now: { Int64(Date().timeIntervalSince1970) },
                 random: {
                     onStep()
                     return 0.5

@@ -1,4 +1,5 @@
 import Foundation
+import Tidemark
 import TidemarkModel
 import TidemarkStore
 
@@ -8,7 +9,8 @@ import TidemarkStore
 /// A phone with a journal on disk, Storage and Firestore in one thread. A seed decides the writes,
 /// the faults and the kills, which happen between any two effects. The journal, the upload machine
 /// and the lanes are those of the product; Storage and Firestore are models. Files are sent before
-/// their documents or after them, and documents are deleted with their files.
+/// their documents or after them, and documents are deleted with their files. The network changes
+/// its cost, and some files exclude networks.
 struct FileWorld {
     private struct Killed: Error {}
 
@@ -25,7 +27,14 @@ struct FileWorld {
     /// documents were deleted.
     var completions: Int { firestore.completions }
     var deletions: Int { firestore.deleted.count }
+    /// The number of turns in which a file waited for another network.
+    private(set) var waits = 0
     private let planted: FileDefect?
+    /// True if the lanes ignore the rules about networks: a planted defect.
+    private let ignoresNetworks: Bool
+    private var network = NetworkCost()
+    /// The rules about networks, by the name of the object.
+    private var rules: [String: NetworkRules] = [:]
     /// The objects of files that follow their documents.
     private var following: Set<String> = []
     private let folder: TemporaryFolder
@@ -37,7 +46,7 @@ struct FileWorld {
     private var now: Int64 = 1_790_000_000
 
     private var runs: [Int64: Run] = [:]
-    private var lanes = UploadLanes(smallBytes: 300_000, smallAtOnce: 2)
+    private var lanes: UploadLanes
     /// The copies on the phone's disk.
     private var copies: Set<String> = []
     /// The objects of Storage, by name.
@@ -47,9 +56,13 @@ struct FileWorld {
     private var sent: [Int64] = []
     private var written = 0
 
-    /// - Parameter planted: A defect of the product's queue.
-    init(seed: UInt64, planted: FileDefect? = nil) throws {
+    /// - Parameters:
+    ///   - planted: A defect of the product's queue.
+    ///   - ignoresNetworks: True to plant a defect of the product's lanes.
+    init(seed: UInt64, planted: FileDefect? = nil, ignoresNetworks: Bool = false) throws {
         self.planted = planted
+        self.ignoresNetworks = ignoresNetworks
+        lanes = Self.lanes(ignoresNetworks)
         dice = ModelDice(seed)
         faultRate = dice.pick([0, 0.1, 0.3])
         killRate = dice.pick([0, 0.02, 0.1])
@@ -69,6 +82,14 @@ struct FileWorld {
         return local
     }
 
+    private static func lanes(_ ignoresNetworks: Bool) -> UploadLanes {
+        var lanes = UploadLanes(smallBytes: 300_000, smallAtOnce: 2)
+        #if TIDEMARK_DEFECTS
+            lanes.ignoresNetworks = ignoresNetworks
+        #endif
+        return lanes
+    }
+
     private var queue: LocalQueue { local.queue }
     private func files() throws -> [QueuedFile] { try queue.readFiles { try $0.all($1) } }
 
@@ -76,6 +97,7 @@ struct FileWorld {
     mutating func play() throws {
         for _ in 0..<60 { try perform { try $0.troubledStep() } }
         isCalm = true
+        network = NetworkCost()
         var rounds = 0
         while try !isIdle() {
             try perform { try $0.work() }
@@ -96,7 +118,7 @@ struct FileWorld {
             local.abandon()
             local = try Self.open(folder, planted)
             (runs, sent) = ([:], [])
-            lanes = UploadLanes(smallBytes: 300_000, smallAtOnce: 2)
+            lanes = Self.lanes(ignoresNetworks)
         }
     }
 
@@ -106,11 +128,14 @@ struct FileWorld {
 
     private mutating func troubledStep() throws {
         now += Int64(dice.below(60))
-        switch dice.below(13) {
+        switch dice.below(14) {
         case 0...1: try write(files: 0)
         case 2...3: try write(files: 1 + dice.below(2))
         case 4: try decide()
         case 5: try delete()
+        case 6:
+            network = NetworkCost(
+                isExpensive: dice.happens(0.5), isConstrained: dice.happens(0.3))
         default: try work()
         }
     }
@@ -136,9 +161,11 @@ struct FileWorld {
             let object = ObjectName(bucket: "b", name: "f/\(id).jpg")
             let field = FieldPath(name: "photo\(number)")
             let stored = Value.map(["path": .string(object.name), "size": .integer(size)])
+            let rules: NetworkRules = dice.pick([[], [], .wifiOnly, [.wifiOnly, .notOnLowData]])
+            self.rules[object.name] = rules
             var file = AttachedFile(
                 document: path, field: field, object: object, size: size,
-                facts: FileCoding.encode(facts))
+                facts: FileCoding.encode(facts), networkRules: rules.stored)
             fields[field] = stored
             if dice.happens(0.4) {
                 following.insert(object.name)
@@ -209,7 +236,9 @@ struct FileWorld {
             _ = try queue.changeFiles { try $0.remove(row.id, $1) }
         }
         let waiting = rows.filter { $0.state == .waiting }
-        let decision = lanes.decide(waiting.map { .init(id: $0.id, size: $0.file.size) })
+        let broken = NetworkRules(brokenBy: network)
+        if waiting.contains(where: { !$0.networkRules.isDisjoint(with: broken) }) { waits += 1 }
+        let decision = lanes.decide(waiting.map { .init($0, broken) })
         for id in decision.yields {
             runs[id] = nil
             lanes.end(id)
@@ -275,6 +304,12 @@ struct FileWorld {
     ) -> UploadMachine.Event {
         if following.contains(target.name), !firestore.announced.contains(target.name) {
             violations.append("\(target.name) was sent before its document")
+        }
+        if rules[target.name]?.contains(.wifiOnly) == true, network.isExpensive {
+            violations.append("\(target.name) was sent on a network that it excludes")
+        }
+        if rules[target.name]?.contains(.notOnLowData) == true, network.isConstrained {
+            violations.append("\(target.name) was sent on a network that it excludes")
         }
         var part: ModelPart?
         if case .chunk(_, let offset, let length, _) = request {

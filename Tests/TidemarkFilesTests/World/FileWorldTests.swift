@@ -8,7 +8,7 @@ import Testing
     private static let seeds = SeedRange("TIDEMARK_FILE_SEEDS", 0..<60)
 
     @Test func `no document is without its file, and no object without its document`() throws {
-        var (kills, refusals, completions, deletions) = (0, 0, 0, 0)
+        var (kills, refusals, completions, deletions, waits) = (0, 0, 0, 0, 0)
         for seed in Self.seeds.all {
             var world = try FileWorld(seed: seed)
             try world.play()
@@ -18,6 +18,7 @@ import Testing
             refusals += world.refusals
             completions += world.completions
             deletions += world.deletions
+            waits += world.waits
         }
         if Self.seeds.isOne { return }
         let count = Self.seeds.all.count
@@ -25,6 +26,12 @@ import Testing
         #expect(refusals > count / 4, "the histories must have refused documents")
         #expect(completions > count / 2, "the histories must have documents that are sent first")
         #expect(deletions > count / 4, "the histories must have deleted documents with files")
+        #expect(waits > count / 2, "the histories must have files that wait for a network")
+        print(
+            """
+            \(count) histories of files: \(kills) kills, \(refusals) refusals, \(completions) \
+            completions, \(deletions) deletions, \(waits) turns with a file that waits for a network
+            """)
     }
 
     #if TIDEMARK_DEFECTS
@@ -44,6 +51,15 @@ import Testing
                 if world.violations.contains(where: { $0.contains(sought) }) { return }
             }
             Issue.record("no seed finds \(defect)")
+        }
+
+        @Test func `lanes that ignore networks are found`() throws {
+            for seed in UInt64(0)..<60 {
+                var world = try FileWorld(seed: seed, ignoresNetworks: true)
+                try world.play()
+                if world.violations.contains(where: { $0.contains("that it excludes") }) { return }
+            }
+            Issue.record("no seed finds them")
         }
     #endif
 }

@@ -309,6 +309,30 @@ import TidemarkTestKit
         #expect(try ids([], limit: 9) == [1, 2, 3, 4, 5, 6])
     }
 
+    /// Without the rules in the window, files that wait for Wi-Fi would fill it.
+    @Test func `a window has no files that the network excludes`() throws {
+        let world = try Harness()
+        for number in 1...5 {
+            var file = self.file("chats/\(number)", "photos/\(number)")
+            file.networkRules = [1, 3, 2, 0, 4][number - 1]
+            _ = attach(world, [message("chats/\(number)")], [file], maxBytes: 10_000)
+        }
+        func ids(_ broken: Int64, _ running: [Int64] = []) throws -> [Int64] {
+            let events = Events<Result<QueuedFiles, SyncError>>()
+            world.engine.session.filesToSend(
+                FileWindow(smallBytes: 100, limit: 2, running: running, brokenRules: broken)
+            ) { events.record($0) }
+            world.run()
+            return try #require(events.all.first).get().files.map(\.id)
+        }
+        #expect(try ids(0) == [1, 2])
+        #expect(try ids(1) == [3, 4])
+        #expect(try ids(2) == [1, 4])
+        #expect(try ids(3) == [4, 5])
+        #expect(try ids(3, [2]) == [2, 4, 5], "a file that runs is always there")
+        #expect(try contents(world).files.map(\.file.networkRules) == [1, 3, 2, 0, 4])
+    }
+
     @Test func `a damaged cache keeps the files of its queue`() throws {
         let world = try Harness()
         _ = attach(world, [message("chats/a")], [file("chats/a")])
@@ -326,13 +350,15 @@ import TidemarkTestKit
     @Test func `a damaged file is read as far as it can be`() throws {
         let file = TemporaryFile()
         let world = try Harness(cacheFile: file.path)
-        _ = attach(world, [message("chats/a")], [self.file("chats/a")])
+        var attached = self.file("chats/a")
+        attached.networkRules = 3
+        _ = attach(world, [message("chats/a")], [attached])
         world.engine.abandon()
         let saved = try SavedQueue(salvaging: file.path, key: nil)
         let new = try LocalStore(.memory, database: Harness.database)
         try new.queue.restore(saved, nil)
         #expect(new.queue.pending.isHeld(1))
-        #expect(try new.queue.readFiles { try $0.all($1) }.count == 1)
+        #expect(try new.queue.readFiles { try $0.all($1) }.map(\.file) == [attached])
     }
 
     @Test func `another name keeps the ending`() {
