@@ -14,16 +14,11 @@ public struct AccountDirectory: Sendable {
     /// `http://127.0.0.1:9099/identitytoolkit.googleapis.com`.
     private let base: String
     private let project: String
-    private let tokens: Tokens
-    private let client: HTTPClient
+    private let http: AuditHTTP
     /// The maximum number of accounts in one page and in one deletion. Source: Firebase,
     /// `listUsers` and `getUsers`.
     static let pageSize = 1_000
     static let lookupSize = 100
-    /// The maximum size of a page in bytes. A server that ignores the field mask sends whole
-    /// accounts.
-    private static let maxBytes = 16 << 20
-    private static let timeout = TimeAmount.seconds(10)
 
     /// Returns the administrator's token for a call; never the token that a server has refused.
     public typealias Tokens = @Sendable (_ refused: String?) async throws -> String
@@ -52,8 +47,9 @@ public struct AccountDirectory: Sendable {
     ) {
         self.base = base
         self.project = project
-        self.client = client ?? HTTPClient.shared
-        self.tokens = tokens
+        http = AuditHTTP(
+            service: "The accounts at \(base)", client: client ?? HTTPClient.shared,
+            tokens: tokens)
     }
 
     public static let cloud = "https://identitytoolkit.googleapis.com"
@@ -120,37 +116,17 @@ public struct AccountDirectory: Sendable {
             request.headers.add(name: "content-type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
         }
-        let token = try await tokens(nil)
-        var (status, bytes) = try await send(request, token)
-        // The token expired: repeats the call once with a new token.
-        if status == .unauthorized, let new = try? await tokens(token), new != token {
-            (status, bytes) = try await send(request, new)
-        }
-        guard status == .ok else {
+        let answer = try await http.answer(to: request)
+        guard answer.status == .ok else {
             throw AuditError(
-                "The accounts at \(base) answered \(status.code) to \(method): "
-                    + String(buffer: bytes).prefix(200))
+                "\(http.service) answered \(answer.status.code) to \(method): "
+                    + String(buffer: answer.body).prefix(200))
         }
-        let data = Data(bytes.readableBytesView)
+        let data = Data(answer.body.readableBytesView)
         guard let reply = try? JSONDecoder().decode(T.self, from: data) else {
-            throw AuditError("The accounts at \(base) sent an unexpected answer.")
+            throw AuditError("\(http.service) sent an unexpected answer.")
         }
         return reply
-    }
-
-    private func send(
-        _ request: HTTPClientRequest, _ token: String
-    ) async throws -> (HTTPResponseStatus, ByteBuffer) {
-        var request = request
-        request.headers.replaceOrAdd(name: "authorization", value: "Bearer \(token)")
-        do {
-            let response = try await client.execute(request, timeout: Self.timeout)
-            return (response.status, try await response.body.collect(upTo: Self.maxBytes))
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            throw AuditError("The accounts at \(base) cannot be reached: \(error)")
-        }
     }
 
     private static func escaped(_ text: String) -> String {

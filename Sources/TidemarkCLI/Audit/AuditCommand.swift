@@ -3,5 +3,5 @@ import ArgumentParser
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit", abstract: "Find inconsistent data.",
-        subcommands: [AuditOrphansCommand.self])
+        subcommands: [AuditOrphansCommand.self, AuditObjectsCommand.self])
 }
