@@ -214,8 +214,8 @@ enum ImportRules {
             "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
         "TidemarkLab": [
-            "TidemarkModel", "Tidemark", "TidemarkHealth", "TidemarkDemo", "TidemarkPhones",
-            "TidemarkShow", "ArgumentParser",
+            "TidemarkModel", "Tidemark", "TidemarkFiles", "TidemarkHealth", "TidemarkDemo",
+            "TidemarkPhones", "TidemarkShow", "ArgumentParser",
         ],
     ]
 
