@@ -79,6 +79,63 @@ import TidemarkTesting
         if rounds < 8 { #expect(events.count == 1 && last.hasPendingWrites) }
     }
 
+    /// Collects rows, and checks that no document comes twice.
+    private final class Collector: RowReceiver, @unchecked Sendable {
+        // `@unchecked`: the engine of these tests has one thread.
+        var rows: [DocumentPath: MapValue] = [:]
+        var begins = 0
+        var result: Result<StreamedRows?, SyncError>?
+
+        func begin() {
+            rows = [:]
+            begins += 1
+        }
+
+        func take(_ row: ViewDocument) -> Bool {
+            #expect(rows.updateValue(row.document.fields, forKey: row.path) == nil)
+            return true
+        }
+    }
+
+    @Test(arguments: rounds)
+    func `what is written meanwhile is in streamed rows once`(rounds: Int) throws {
+        let world = try world()
+        let query = rooms { $0.filter = .field(field("floor"), .equal, .integer(3)) }
+        let (engine, seen) = (world.engine, Collector())
+        engine.streamCached(query, to: seen) { seen.result = $0 }
+        after(rounds, world.scheduler) {
+            engine.write([
+                set("rooms/150", ["floor": .integer(3), "n": .integer(150)]),
+                set("rooms/193", ["floor": .integer(4), "n": .integer(1)]),
+                Mutation(path: path("rooms/103"), .delete),
+            ]) { _ in }
+        }
+        world.run()
+        let streamed = try #require(try seen.result?.get())
+        #expect(seen.rows.count == (rounds < 8 ? 9 : seen.rows.count))
+        if rounds < 8 {
+            #expect(seen.rows.keys.map(\.id).sorted() == (try ids(query, world)))
+            #expect(streamed.hasPendingWrites && (1...2).contains(seen.begins))
+        }
+    }
+
+    @Test func `rows that change again and again are not streamed`() throws {
+        let world = try world()
+        let query = Query(collectionID: "rooms")
+        let (engine, seen) = (world.engine, Collector())
+        engine.streamCached(query, to: seen) { seen.result = $0 }
+        for round in 0..<200 {
+            after(round, world.scheduler) {
+                engine.write([set("rooms/\(300 + round)", ["n": .integer(1)])]) { _ in }
+            }
+        }
+        world.run()
+        #expect(seen.begins == StreamedRead.maxRuns)
+        guard case .success(nil)? = seen.result else {
+            return #expect(Bool(false), "\(String(describing: seen.result))")
+        }
+    }
+
     @Test(arguments: rounds, queries)
     func `what the server says meanwhile is in the first snapshot`(
         rounds: Int, query: Query

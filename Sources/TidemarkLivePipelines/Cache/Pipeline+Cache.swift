@@ -58,6 +58,11 @@ extension Pipeline {
     ) async throws(FirestoreError) -> Snapshot {
         let (firestore, value) = try runnable()
         let plan = try SourcePlan(value, in: firestore.databaseID)
+        if let query = plan.streamedQuery,
+            let snapshot = try await stream(query, plan, firestore, reason)
+        {
+            return snapshot
+        }
         let found: CachedSources = try await answer { finish in
             firestore.engine.cachedSources(
                 plan.sources, maxBytes: Self.maxCachedBytes, completion: finish)
@@ -78,6 +83,30 @@ extension Pipeline {
             results, executionTime: firestore.environment.now(),
             freshness: .stale(age: found.age, reason: reason),
             hasPendingWrites: found.documents.contains { $0.contains(where: \.hasPendingWrites) })
+    }
+}
+
+extension Pipeline {
+    /// Computes figures while the engine finds the documents, so that they are not in memory
+    /// together.
+    ///
+    /// - Returns: The rows; nil if the documents changed again and again meanwhile.
+    private func stream(
+        _ query: QueryValue, _ plan: SourcePlan, _ firestore: Firestore, _ reason: StaleReason
+    ) async throws(FirestoreError) -> Snapshot? {
+        let evaluation = Evaluation()
+        let figures = CachedFigures(plan.pipeline, evaluation.context(firestore))
+        return try await withCancellation(of: evaluation) {
+            () async throws(FirestoreError) -> Snapshot? in
+            let streamed: StreamedRows? = try await answer { finish in
+                firestore.engine.streamCached(query, to: figures, completion: finish)
+            }
+            guard let streamed else { return nil }
+            return Snapshot(
+                try figures.rows(in: firestore), executionTime: firestore.environment.now(),
+                freshness: .stale(age: streamed.age, reason: reason),
+                hasPendingWrites: streamed.hasPendingWrites)
+        }
     }
 }
 

@@ -53,7 +53,7 @@ struct AggregateStage: CompiledStage {
 }
 
 /// The groups of an aggregation. Holds no rows, except values that a function keeps.
-private struct GroupTable {
+struct GroupTable {
     private let stage: AggregateStage
     private let run: RunState
     private let memory: Reservation

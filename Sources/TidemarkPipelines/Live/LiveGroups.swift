@@ -26,7 +26,8 @@ struct LiveGroups: Sendable {
     private var parts: [DocumentPath: [Part]] = [:]
     private var bytes = 0
 
-    private static let rowStages: Set = [
+    /// The stages that change rows one by one.
+    static let rowStages: Set = [
         "where", "add_fields", "remove_fields", "select", "replace_with", "let", "unnest",
     ]
 
@@ -186,7 +187,7 @@ struct LiveGroups: Sendable {
 }
 
 /// A stream that ends after each row, and continues with the next one that is set.
-private final class Feed: RowStream {
+final class Feed: RowStream {
     var row: PipelineRow?
 
     func next() throws(PipelineError) -> PipelineRow? { row.take() }

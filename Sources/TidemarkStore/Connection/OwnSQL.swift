@@ -8,7 +8,7 @@ enum OwnSQL: Int, CaseIterable {
     case document, documentState, insertDocument, insertNewDocument, updateDocument
     case deleteDocument, documentByID
     case names, namesReversed, namesAsTheyLie, nameIDs, countNames
-    case rowsOfTable, lastRow, collectionAtRow, nameAtOffset
+    case rowsOfTable, documentsOfTable, lastRow, collectionAtRow, nameAtOffset
     case entries, entriesReversed, entryIDs, countEntries, entryPage, entryPageReversed, entryKeys
     case insertEntry, insertEntries, deleteEntry
     case indexesOfGroup, indexFields, insertIndex, insertIndexField, updateIndexProgress
@@ -117,6 +117,11 @@ enum OwnSQL: Int, CaseIterable {
             """
             SELECT d.id, d.collection, d.name, d.kind, d.fields FROM document d
             WHERE d.id > ? ORDER BY d.id
+            """
+        case .documentsOfTable:
+            // The same with all columns, for a caller that wants every document.
+            """
+            SELECT \(Self.columns) FROM document d WHERE d.id > ? ORDER BY d.id
             """
         case .lastRow: "SELECT max(id) FROM document"
         case .collectionAtRow:

@@ -49,9 +49,12 @@ extension DocumentTable {
 extension DocumentTable {
     /// Begins a scan for the first `capacity` rows of a query.
     ///
+    /// - Parameter inAnyOrder: True if the rows may come in any order, which saves a sort.
     /// - Precondition: The query has no offset. Of its limit, only the side matters.
-    package func scan(_ query: Query, capacity: Int) throws(StoreError) -> RowScan {
-        try RowScan.begin(query, capacity: capacity, self)
+    package func scan(
+        _ query: Query, capacity: Int, inAnyOrder: Bool = false
+    ) throws(StoreError) -> RowScan {
+        try RowScan.begin(query, capacity: capacity, inAnyOrder: inAnyOrder, self)
     }
 
     /// Continues a scan.

@@ -109,8 +109,12 @@ struct PlannedRows {
 
     /// Returns the paths of a plan as parts that are read one page at a time.
     ///
-    /// - Parameter needsOrder: True if the rows of an ordered path must come in the query's order.
-    func parts(_ planned: PlannedQuery, needsOrder: Bool) throws(StoreError) -> [ScanPart] {
+    /// - Parameters:
+    ///   - needsOrder: True if the rows of an ordered path must come in the query's order.
+    ///   - needsDocuments: True if a pass over the table must find all columns of the documents.
+    func parts(
+        _ planned: PlannedQuery, needsOrder: Bool, needsDocuments: Bool = false
+    ) throws(StoreError) -> [ScanPart] {
         var parts: [ScanPart] = []
         for path in planned.paths {
             switch path.source {
@@ -118,10 +122,14 @@ struct PlannedRows {
             case .entries(let index, let scope):
                 parts.append(ScanPart(.entries(index: index, scope: scope), path))
             case .names(let collection):
-                parts.append(try part(collection, path, isOrdered: needsOrder && path.isOrdered))
+                parts.append(
+                    try part(
+                        collection, path, isOrdered: needsOrder && path.isOrdered,
+                        isWhole: needsDocuments))
             case .everything:
                 for collection in try collections(of: planned) {
-                    parts.append(try part(collection, path, isOrdered: false))
+                    parts.append(
+                        try part(collection, path, isOrdered: false, isWhole: needsDocuments))
                 }
             }
         }
@@ -129,10 +137,10 @@ struct PlannedRows {
     }
 
     private func part(
-        _ collection: Int64, _ path: PlannedPath, isOrdered: Bool
+        _ collection: Int64, _ path: PlannedPath, isOrdered: Bool, isWhole: Bool
     ) throws(StoreError) -> ScanPart {
         if !isOrdered, path.isOfWholeCollection, try fillsTable(collection) {
-            return ScanPart(.table(collection: collection), path)
+            return ScanPart(.table(collection: collection, isWhole: isWhole), path)
         }
         return ScanPart(.names(collection: collection), path)
     }

@@ -26,11 +26,16 @@ package final class RowScan: DocumentWatch {
     private var scanned = 0
 
     /// - Parameter capacity: The maximum number of rows wanted.
-    private init(_ planned: PlannedQuery, _ parts: [ScanPart], capacity: Int) {
+    private init(
+        _ planned: PlannedQuery, _ parts: [ScanPart], capacity: Int, inAnyOrder: Bool
+    ) {
         self.planned = planned
         self.parts = parts
         self.capacity = capacity
-        if planned.isSorted || planned.paths.count > 1 { found = RowsInOrder(capacity: capacity) }
+        // Rows of several paths can occur twice.
+        if planned.paths.count > 1 || planned.isSorted && !inAnyOrder {
+            found = RowsInOrder(capacity: capacity)
+        }
     }
 
     func willChange(row: Int64, _ connection: Connection) {}
@@ -43,14 +48,17 @@ package final class RowScan: DocumentWatch {
 
     /// Begins a scan for a query's rows.
     ///
+    /// - Parameter inAnyOrder: True if the rows may come in any order, which saves a sort.
     /// - Precondition: The query has no offset. Of its limit, only the side matters.
     static func begin(
-        _ query: Query, capacity: Int, _ table: DocumentTable
+        _ query: Query, capacity: Int, inAnyOrder: Bool, _ table: DocumentTable
     ) throws(StoreError) -> RowScan {
         precondition(query.offset == 0)
         let planned = try QueryPlans(table: table).plan(query)
-        let parts = try PlannedRows(table: table).parts(planned, needsOrder: !planned.isSorted)
-        let scan = RowScan(planned, parts, capacity: capacity)
+        let isUnordered = inAnyOrder && planned.paths.count == 1
+        let parts = try PlannedRows(table: table).parts(
+            planned, needsOrder: !planned.isSorted && !isUnordered, needsDocuments: isUnordered)
+        let scan = RowScan(planned, parts, capacity: capacity, inAnyOrder: inAnyOrder)
         table.connection.watches.add(scan)
         return scan
     }

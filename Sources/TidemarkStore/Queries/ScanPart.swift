@@ -36,7 +36,9 @@ struct ScanPart {
         case entries(index: Int64, scope: Int64)
         case names(collection: Int64)
         /// A pass over the table, like ``TableStream``.
-        case table(collection: Int64)
+        ///
+        /// If `isWhole` is true, a statement has all columns of a document.
+        case table(collection: Int64, isWhole: Bool)
     }
 
     let source: Source
@@ -93,8 +95,8 @@ extension ScanPart {
             statement.bind(3, range.upper)
             return try read(
                 statement, key: 2, isReversed: path.isReversed, budget: budget, body: body)
-        case .table(let collection):
-            let statement = try connection.statement(.rowsOfTable)
+        case .table(let collection, let isWhole):
+            let statement = try connection.statement(isWhole ? .documentsOfTable : .rowsOfTable)
             defer { statement.release() }
             statement.bind(1, row)
             while try statement.step() {

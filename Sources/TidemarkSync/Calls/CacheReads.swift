@@ -133,6 +133,26 @@ final class CacheReads {
         }
     }
 
+    /// Passes the rows of a query on, one at a time.
+    func stream(
+        _ query: Query, to receiver: any RowReceiver,
+        completion: @escaping @Sendable (Result<StreamedRows?, SyncError>) -> Void
+    ) {
+        if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
+        let read = StreamedRead(query, to: receiver, in: storage.local)
+        slices.begin(read) { [weak self] error in
+            if let error { return completion(.failure(error)) }
+            guard let self else { return completion(.failure(.terminated)) }
+            if read.hasGivenUp { return completion(.success(nil)) }
+            completion(
+                Result {
+                    StreamedRows(
+                        age: try self.age(of: [.rows(query)]),
+                        hasPendingWrites: read.hasPendingWrites)
+                }.mapError(SyncError.init(storing:)))
+        }
+    }
+
     /// Returns the greatest age of the sources; nil if one was never complete.
     private func age(of sources: [CachedSource]) throws -> Duration? {
         var oldest: Timestamp?

@@ -94,6 +94,23 @@ extension SyncEngine {
         }
     }
 
+    /// Passes the rows of a query in the cache on, one at a time and in any order, with pending
+    /// writes. Works in slices, and never asks the server.
+    ///
+    /// - Parameters:
+    ///   - query: A query without limit and offset.
+    ///   - receiver: Called on the engine's executor, within its slices.
+    ///   - completion: Gets nil if documents changed again and again during the read. The rows that
+    ///     were passed on are then of no use.
+    package func streamCached(
+        _ query: Query, to receiver: any RowReceiver & Sendable,
+        completion: @escaping @Sendable (Result<StreamedRows?, SyncError>) -> Void
+    ) {
+        perform { core in
+            core.parts.cache.stream(query, to: receiver, completion: completion)
+        }
+    }
+
     /// Runs an aggregation over the rows in the cache, with pending writes. Never asks the server;
     /// ``ReadResult/isKnown`` of a read tells whether all rows are in the cache.
     ///

@@ -19,6 +19,13 @@ package struct CachedSources: Sendable {
     package let age: Duration?
 }
 
+/// What is known of rows that were passed on one at a time.
+package struct StreamedRows: Sendable {
+    /// The time since the server confirmed the rows as complete; nil if it never did.
+    package let age: Duration?
+    package let hasPendingWrites: Bool
+}
+
 /// A read of several sources. The result agrees with the cache at the end of the read.
 final class SourcesRead: SlicedRead {
     private let sources: [CachedSource]

@@ -32,6 +32,8 @@ import TidemarkModel
         /// Pipelines whose source can leave out documents, and whose source can sort.
         var filtered = 0
         var sorted = 0
+        /// Pipelines whose documents can be given one at a time.
+        var streamed = 0
         var stages: [String: Int] = [:]
     }
 
@@ -74,6 +76,24 @@ import TidemarkModel
         }
     }
 
+    /// Returns the rows of figures to which documents are given one at a time; nil for a pipeline
+    /// that cannot run so.
+    private static func streamed(
+        _ pipeline: Pipeline, _ documents: [Document]
+    ) throws -> Found? {
+        let valid = try pipeline.validated(in: testDatabase)
+        guard StreamedGroups.canRun(valid), let scan = valid.firstScan else { return nil }
+        do throws(PipelineError) {
+            let groups = try StreamedGroups(valid, context: testContext())
+            let read = try ListSource(documents).open(scan).documents
+            while let document = try read.next() { try groups.add(document) }
+            return .rows(
+                try groups.end().map {
+                    NaiveRow(path: $0.name?.path.text, fields: $0.fields)
+                })
+        } catch { return .failure }
+    }
+
     /// Returns the description of a pipeline whose rows are wrong; nil if there is none.
     private static func fault(_ seed: UInt64, _ counts: inout Counts) throws -> String? {
         var generator = PipelineGenerator(seed: seed)
@@ -87,6 +107,12 @@ import TidemarkModel
             let result = try found(pipeline, source)
             if result == wanted { continue }
             return "seed \(seed), \(type(of: source)): \(pipeline)\nis \(result)\nnot \(wanted)"
+        }
+        if let result = try streamed(pipeline, documents) {
+            counts.streamed += 1
+            if result != wanted {
+                return "seed \(seed), streamed: \(pipeline)\nis \(result)\nnot \(wanted)"
+            }
         }
         if case .rows(let rows) = wanted { counts.rows += rows.count } else { counts.failures += 1 }
         let scan = try pipeline.validated(in: testDatabase).firstScan
@@ -107,6 +133,7 @@ import TidemarkModel
         #expect(counts.rows > Self.rounds, "\(counts)")
         #expect(counts.filtered > Self.rounds / 6, "\(counts)")
         #expect(counts.sorted > Self.rounds / 30, "\(counts)")
+        #expect(counts.streamed > Self.rounds / 50, "\(counts)")
         #expect(
             counts.stages.count >= 17 && counts.stages.values.allSatisfy { $0 > 20 }, "\(counts)")
     }
