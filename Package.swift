@@ -89,7 +89,7 @@ let table = """
     TidemarkPhones: +TidemarkHTTP TidemarkTestKit +StampsCore MessagesCore HealthCore ChatsCore
         HomesCore ArgumentParser AsyncHTTPClient
     TidemarkDemo: +TidemarkPhones +TidemarkTesting TidemarkSystem TidemarkResilience
-        TidemarkHealth TidemarkHealthSync TidemarkFiles TidemarkObjects
+        TidemarkHealth TidemarkHealthSync TidemarkFiles TidemarkObjects TidemarkLivePipelines
     TidemarkShow: +TidemarkPhones +TidemarkConsole TidemarkWire Tidemark UnixSignals
     TidemarkLab: +TidemarkDemo +TidemarkShow
     TidemarkCLI: +TidemarkConsole +TidemarkAudit TidemarkReads TidemarkStore TidemarkREST

@@ -18,7 +18,10 @@ import Testing
         #expect(rows.allSatisfy { $0.sides.contains(.filtered) != $0.isFilteredAsBefore })
         #expect(
             rows.filter(\.isFilteredAsBefore).map(\.slug)
-                == ["long-chat", "search", "single-documents", "update", "photos"])
+                == [
+                    "long-chat", "unread-by-person", "search", "single-documents", "update",
+                    "photos",
+                ])
         #expect(Set(rows.map(\.slug)).count == rows.count)
     }
 

@@ -169,7 +169,7 @@ enum ImportRules {
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth",
             "TidemarkHealthSync", "TidemarkImages", "TidemarkSystem", "TidemarkTesting",
             "TidemarkTestKit", "TidemarkFiles", "TidemarkObjects", "TidemarkPhones", "ExampleKit",
-            "ChatsCore", "HealthCore",
+            "TidemarkLivePipelines", "ChatsCore", "HealthCore",
             "HomesCore",
             "MessagesCore", "StampsCore", "ArgumentParser", "AsyncHTTPClient", "NIOCore",
             "NIOHTTP1",

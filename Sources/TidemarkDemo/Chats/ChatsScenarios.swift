@@ -27,6 +27,8 @@ struct ChatsScenarios {
                 conversations: 1_000 / scale, changed: 20 / scale, clock: clock),
             BlockedUsersRow(
                 held: 500 / scale, blocked: 20 / scale, unblocked: 10 / scale, clock: clock),
+            UnreadByPerson.row(
+                messages: 3_000 / scale, changed: 20 / scale, clock: clock),
             SearchRow(users: 8_000 / scale), SingleDocumentsRow(),
             UpdateRow(history.stretched(to: 500 / scale), new: 20 / scale),
             // A photo has more than one chunk of 256 KiB.

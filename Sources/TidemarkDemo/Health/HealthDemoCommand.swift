@@ -30,6 +30,10 @@ struct HealthDemoCommand: AsyncParsableCommand {
 }
 
 extension ScenarioOptions {
+    private var weekdays: any ScenarioRow {
+        StepsByWeekday.row(days: 730 / scale, changed: 3, today: 20_500)
+    }
+
     /// - Parameter hasDecade: True if the longer export is also played.
     func playHealth(
         seed: UInt64, hasDecade: Bool, _ output: DemoOutput
@@ -59,7 +63,8 @@ extension ScenarioOptions {
         // The clock is later than any day of the exports. The networks run one after the other,
         // because local work is timed.
         return try await play(
-            exports + kits, clock: 1_780_000_000, under: .health, isConcurrent: false, output)
+            exports + kits + [weekdays], clock: 1_780_000_000, under: .health,
+            isConcurrent: false, output)
     }
 }
 
