@@ -20,7 +20,7 @@ help:
 	@echo "make format, lint  format the code, or check its format"
 	@echo "make commits       check the messages of your commits"
 
-.PHONY: help demo show show-page test debug-build docs long ci setup format lint commits run-tests check-apple check-views interop demo-small serve bench bench-server bench-waits bench-client bench-encryption bench-caller bench-app bench-health bench-takeover bench-lint results tables screenshots proto races clean
+.PHONY: help demo show show-page test debug-build docs long ci setup format lint commits run-tests check-apple check-views interop demo-small serve bench bench-server bench-waits bench-client bench-encryption bench-caller bench-app bench-health bench-takeover bench-pipelines bench-lint results tables screenshots proto races clean
 
 # Plays a generated history against local servers, before and after: three clients of one feed, then
 # the users of a chat app, of a messaging app, of a fitness app and of a feed of pictures, a sign-up
@@ -220,6 +220,13 @@ bench-health: setup
 	@Scripts/build -c release --product Benchmarks
 	@Scripts/bench-health $(ARGS)
 	@.build/release/Benchmarks healthkit
+
+# Measures pipelines on the device among a million documents: figures by group beside raw SQLite's
+# scan, a live figure after one change, and a page beside its query. Fails if a limit
+# (Benchmarks/Pipelines/PipelineSuite.swift) is missed. Fewer documents: ARGS="--count 100000"
+bench-pipelines: setup
+	@Scripts/build -c release --product Benchmarks
+	@.build/release/Benchmarks pipelines $(ARGS)
 
 # Lints a generated app of 100,000 lines of Swift. Fails above 10 s. Options: ARGS="--lines 20000"
 bench-lint: setup

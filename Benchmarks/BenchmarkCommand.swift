@@ -19,14 +19,15 @@ extension RepeatedStep: ExpressibleByArgument {}
             flight against those in Benchmarks/App/AppFigures.swift; "steps" says how long the client's \
             engine is held at a time, by whatever is asked of 11,000 to a million documents; "takeover" \
             what the first open after an update from FirebaseFirestore costs; "healthkit" how \
-            HealthKit's samples come into the store (Benchmarks/Health/HealthKitFigures.swift). All fail \
+            HealthKit's samples come into the store (Benchmarks/Health/HealthKitFigures.swift); \
+            "pipelines" figures and pages of pipelines on the device. All fail \
             when a bar is missed, or a step or its yardstick was not measured, and need a quiet \
             machine.
             """)
 
     enum Suite: String, CaseIterable, ExpressibleByArgument {
         case store, server, client, encryption, caller, codable, app, bars, steps, takeover,
-            healthkit
+            healthkit, pipelines
 
         /// The names that `--only` can select by their beginning.
         var parts: [String] {
@@ -37,6 +38,7 @@ extension RepeatedStep: ExpressibleByArgument {}
             case .app: AppSuite.bars.map(\.name)
             case .bars: BarSuite.bars.map(\.name)
             case .takeover: TakeOverSuite.bars.map(\.name)
+            case .pipelines: PipelineSuite.bars.map(\.name)
             }
         }
     }
@@ -44,7 +46,7 @@ extension RepeatedStep: ExpressibleByArgument {}
     @Argument(
         help: """
             The suites to run, of store, server, client, encryption, caller, codable, app, bars, \
-            steps, takeover and healthkit. By default, store, server and codable.
+            steps, takeover, healthkit and pipelines. By default, store, server and codable.
             """)
     var suites: [Suite] = []
 
@@ -128,6 +130,7 @@ extension RepeatedStep: ExpressibleByArgument {}
         }
         if serveEmptyCalls { return try await EmptyServer.run() }
         let callers = count ?? 1_000_000
+        let cached = count ?? 1_000_000
         let samples = count ?? HealthKitSuite.decade
         let count = count ?? 100_000
         if let callerPart, let clientFolder {
@@ -186,6 +189,10 @@ extension RepeatedStep: ExpressibleByArgument {}
             case .healthkit:
                 let kit = HealthKitSuite(count: samples, folder: folder, report: report)
                 allHold = try await kit.run() && allHold
+            case .pipelines:
+                let pipelines = PipelineSuite(
+                    count: cached, folder: folder, only: only, report: report)
+                allHold = try await pipelines.run() && allHold
             case .bars:
                 let bars = BarSuite(
                     count: count, scale: scale, soak: soak, only: only, folder: folder,

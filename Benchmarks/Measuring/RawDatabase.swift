@@ -58,6 +58,19 @@ final class RawDatabase {
         let body: [UInt8]
     }
 
+    /// Passes on the body of every row, in the order of the table.
+    func eachBody(_ take: ([UInt8]) -> Void) {
+        let select = statement("SELECT body FROM message")
+        while sqlite3_step(select) == SQLITE_ROW {
+            take(
+                Array(
+                    UnsafeRawBufferPointer(
+                        start: sqlite3_column_blob(select, 0),
+                        count: Int(sqlite3_column_bytes(select, 0)))))
+        }
+        sqlite3_reset(select)
+    }
+
     /// Reads all rows into memory, as an answer to a caller.
     ///
     /// - Parameter statement: Selects ids or NULL, and bodies.

@@ -181,7 +181,7 @@ struct TrafficEntryPage: Page {
     /// The page of the query; nil if the call was no query.
     private var query: PagePath? { entry.asksQuery ? address(entry.asked) : nil }
 
-    /// The page of the pipeline; nil if the call was none, or one that the pipeline bar cannot read.
+    /// The page of the pipeline; nil if the pipeline bar cannot read the call.
     private var pipeline: PagePath? {
         guard entry.method == "ExecutePipeline",
             let database = try? DatabaseID(name: entry.database),

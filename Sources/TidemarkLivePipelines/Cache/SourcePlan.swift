@@ -68,8 +68,8 @@ struct SourcePlan: Sendable {
         }
     }
 
-    /// The query whose rows can be given to the pipeline one at a time; nil if the documents must be
-    /// collected first.
+    /// The query whose rows can be given to the pipeline one at a time; nil if the documents must
+    /// be collected first.
     var streamedQuery: QueryValue? {
         guard StreamedGroups.canRun(pipeline), case .rows(let query)? = sources.first,
             sources.count == 1, query.limit == nil

@@ -1,7 +1,7 @@
 package import TidemarkModel
 
-/// A run of a pipeline with an aggregation, to which documents are given one at a time. It holds the
-/// groups and no documents.
+/// A run of a pipeline with an aggregation, to which documents are given one at a time. It holds
+/// the groups and no documents.
 ///
 /// Like a ``PipelineRun``, it belongs to one owner.
 package final class StreamedGroups {
