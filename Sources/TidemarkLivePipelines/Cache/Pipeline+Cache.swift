@@ -59,7 +59,7 @@ extension Pipeline {
         let (firestore, value) = try runnable()
         let plan = try SourcePlan(value, in: firestore.databaseID)
         if let query = plan.streamedQuery,
-            let snapshot = try await stream(query, plan, firestore, reason)
+            let snapshot = try await stream(query, of: plan, in: firestore, because: reason)
         {
             return snapshot
         }
@@ -92,7 +92,8 @@ extension Pipeline {
     ///
     /// - Returns: The rows; nil if the documents changed again and again meanwhile.
     private func stream(
-        _ query: QueryValue, _ plan: SourcePlan, _ firestore: Firestore, _ reason: StaleReason
+        _ query: QueryValue, of plan: SourcePlan, in firestore: Firestore,
+        because reason: StaleReason
     ) async throws(FirestoreError) -> Snapshot? {
         let evaluation = Evaluation()
         let figures = CachedFigures(plan.pipeline, evaluation.context(firestore))
