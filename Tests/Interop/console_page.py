@@ -41,6 +41,22 @@ TAGS = {"button": "button", "link": "a", "textbox": "input, textarea", "searchbo
         "img": "svg"}
 
 
+# Returns the elements of a selector whose name can contain a text, whatever it comes from. Only they
+# are asked for their role and name: each such question can meet an element that the page replaces.
+NAMED = """
+const [selector, name] = arguments;
+const plain = (text) => (text || "").replace(/\\s+/g, "");
+const byIDs = (e, key) => (e.getAttribute(key) || "").split(/\\s+/)
+  .map((id) => id && document.getElementById(id)).filter(Boolean).map((e) => e.textContent);
+const parts = (e) => [
+  e.textContent, e.value, ...["aria-label", "title", "placeholder", "alt"].map((k) => e.getAttribute(k)),
+  ...[...(e.labels || [])].map((label) => label.textContent), ...byIDs(e, "aria-labelledby"),
+];
+return [...document.querySelectorAll(selector)]
+  .filter((e) => parts(e).map(plain).join(" ").includes(plain(name)));
+"""
+
+
 def until(check, seconds=20):
     """Returns the first true result of a check. Parts of a page are replaced at any time, so a
     check that fails is repeated. The last check starts after the deadline: a check that the browser
@@ -73,7 +89,7 @@ class Page:
         """Returns the first element with that role whose accessible name contains the text; None if
         there is none."""
         tags = TAGS.get(role, "body *")
-        return next((e for e in self.browser.find_elements(By.CSS_SELECTOR, tags)
+        return next((e for e in self.browser.execute_script(NAMED, tags, name)
                      if e.is_displayed() and e.aria_role == role and name in e.accessible_name), None)
 
     def named(self, role, name):
