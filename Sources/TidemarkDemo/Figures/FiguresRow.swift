@@ -6,8 +6,8 @@ import TidemarkModel
 /// Figures over a list of the user, such as the unread messages of each person. The device was away
 /// while the list changed, and one more document changes on the open screen.
 ///
-/// As it was, the app listens to the whole list and counts it in its own code. On Tidemark, a feed
-/// reads what changed, and one live pipeline computes the figures on the device.
+/// The old app listens to the whole list and counts it in its own code. On Tidemark, a feed reads
+/// what changed, and one live pipeline computes the figures on the device.
 struct FiguresRow: ScenarioRow {
     /// A document of the list: its id, and the fields that are written.
     struct Write: Sendable {

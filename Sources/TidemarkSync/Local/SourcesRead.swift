@@ -19,7 +19,7 @@ package struct CachedSources: Sendable {
     package let age: Duration?
 }
 
-/// What is known of rows that were passed on one at a time.
+/// The age and the pending writes of rows that were passed on one at a time.
 package struct StreamedRows: Sendable {
     /// The time since the server confirmed the rows as complete; nil if it never did.
     package let age: Duration?

@@ -309,7 +309,7 @@ import TidemarkTestKit
         #expect(try ids([], limit: 9) == [1, 2, 3, 4, 5, 6])
     }
 
-    /// Without the rules in the window, files that wait for Wi-Fi would fill it.
+    /// Files that wait for Wi-Fi would fill the window if it did not know their rules.
     @Test func `a window has no files that the network excludes`() throws {
         let world = try Harness()
         for number in 1...5 {
