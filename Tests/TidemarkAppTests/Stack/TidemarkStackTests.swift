@@ -114,15 +114,20 @@ import TidemarkTesting
         await world.stop()
     }
 
-    @Test func `has a backfill wait for a network that is free, and for power`() async throws {
-        let world = try await StackWorld()
-        let stack = try world.stack()
+    /// Returns a backfill of a day's stamps.
+    private static func backfill(on stack: TidemarkStack) throws -> Backfill {
         let history = try QueryHistory(
             stack.firestore.collection("stamps"), itemTime: "createdAt", name: "stamps")
         let job = BackfillJob(
             name: "stamps", from: Timestamp(seconds: 0, nanoseconds: 0),
             to: Timestamp(seconds: 86_400, nanoseconds: 0))
-        let backfill = Backfill([.init(job, from: history, to: history)])
+        return Backfill([.init(job, from: history, to: history)])
+    }
+
+    @Test func `has a backfill wait for a network that is free, and for power`() async throws {
+        let world = try await StackWorld()
+        let stack = try world.stack()
+        let backfill = try Self.backfill(on: stack)
         await stack.signal(.networkIsExpensive(true))
         await stack.follow(backfill)
         try await backfill.start()
@@ -142,12 +147,7 @@ import TidemarkTesting
     @Test func `reports both costs of a network, for files and for backfills`() async throws {
         let world = try await StackWorld()
         let stack = try world.stack()
-        let history = try QueryHistory(
-            stack.firestore.collection("stamps"), itemTime: "createdAt", name: "stamps")
-        let job = BackfillJob(
-            name: "stamps", from: Timestamp(seconds: 0, nanoseconds: 0),
-            to: Timestamp(seconds: 86_400, nanoseconds: 0))
-        let backfill = Backfill([.init(job, from: history, to: history)])
+        let backfill = try Self.backfill(on: stack)
         await stack.signal(.networkSavesData(true))
         await stack.signal(.networkIsExpensive(true))
         await stack.follow(backfill)
