@@ -74,7 +74,7 @@ extension FeedMachine {
         (live.marks, live.hasMarks, live.isOpeningMarks) = (nil, false, false)
         endMarksWait(&effects)
         endChangesWait(&effects)
-        if progress.live != nil { effects.append(.saveProgress(progress)) }
+        if progress.live != nil { saveProgress(&effects) }
     }
 
     /// Shows this device's own writes immediately, with or without a server. A listener that
@@ -155,6 +155,7 @@ extension FeedMachine {
 
     private mutating func stopListening(_ effects: inout [Effect]) {
         guard let listen = live.listen else { return }
+        sync?.heard = nil
         effects.append(.unlisten(listen.number))
         (live.listen, live.isOpening) = (nil, false)
     }
@@ -215,13 +216,17 @@ extension FeedMachine {
         live.failures = 0
         progress.heard(heard.rows, in: listen.range, readTime: readTime, settings.rules)
         progress.note(now: now.wall)
+        if sync?.stage == .page {
+            sync?.heard = SyncRun.Heard(
+                rows: heard.rows, range: listen.range, readTime: readTime, notedAt: now.wall)
+        }
         if let action = marks.action { progress.cut(action: action) }
         failure = nil
         isFresh = self.readTime != nil
         isChanged = true
         if live.savedAt.map({ readTime.duration(since: $0) >= .seconds(60) }) ?? true {
             live.savedAt = readTime
-            effects.append(.saveProgress(progress))
+            saveProgress(&effects)
         }
         if joins {
             sync?.reach.takeChanges(news: 0)
@@ -257,6 +262,7 @@ extension FeedMachine {
             endMarksWait(&effects)
         } else if number == live.listen?.number {
             (live.listen, live.isOpening) = (nil, false)
+            sync?.heard = nil
             progress.endLive()
             if sync?.changesWait != nil { endSync(.failed(error), &effects) }
             failure = error

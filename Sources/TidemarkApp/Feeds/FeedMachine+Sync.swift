@@ -33,6 +33,15 @@ extension FeedMachine {
         var changesWait: Int?
         /// True if the marks were dropped because a query with them failed.
         var hasDropped = false
+        /// The last snapshot of the listener while a page is loading; nil if there is none.
+        var heard: Heard?
+
+        struct Heard: Hashable {
+            let rows: [FeedBookRow]
+            let range: Range<CoveragePosition>?
+            let readTime: Timestamp
+            let notedAt: Timestamp
+        }
     }
 
     mutating func beginSync(_ call: CallID, maxReads: Int?) {
@@ -191,7 +200,8 @@ extension FeedMachine {
         // known, and `learn` must see the first known time.
         let asked = marks.action
         learn(page.readTime, at: now, &effects)
-        progress = page.progress
+        take(page.progress, of: page.plan)
+        run.heard = nil
         // The mark can have moved while the page was loading.
         if let action = marks.action { progress.cut(action: action) }
         run.result.reads += max(1, page.rows)
@@ -213,6 +223,19 @@ extension FeedMachine {
         disk.readChanges(page.changed)
         disk.readChanges(stored)
         readNext(&effects)
+    }
+
+    /// Takes the progress of a page. A listener's snapshots that arrived while the page was loading
+    /// are not in that progress, and are added to it.
+    private mutating func take(_ next: FeedProgress, of plan: ReadPlan?) {
+        let known = progress
+        progress = next
+        if plan?.beginsAnew == true { return }
+        progress.keepListener(of: known)
+        guard let heard = sync?.heard else { return }
+        progress.heard(
+            heard.rows, in: heard.range, readTime: heard.readTime, settings.rules)
+        progress.note(now: heard.notedAt)
     }
 
     private mutating func settleSync(_ effects: inout [Effect]) {
@@ -336,6 +359,7 @@ extension FeedMachine {
             disk.readChanges()
             sync?.stage = .saving
             effects.append(.saveProgress(progress))
+            mustSaveProgress = false
         }
     }
 

@@ -162,6 +162,8 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     var waiting: [Waiting] = []
     /// True if valid marks could not be stored. The next sync tries again.
     var mustSaveMarks = false
+    /// True if the progress must be stored when the page that is loading has arrived.
+    var mustSaveProgress = false
     var movesBeforeOpening: [Move] = []
     /// The reason why the last sync or listener failed; nil after a success.
     var failure: FirestoreError?
@@ -254,6 +256,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         advance(&effects)
         advanceLive(now, &effects)
         advance(&effects)
+        if mustSaveProgress { saveProgress(&effects) }
         if isSettled { live.mustShowOwn = false }
         show(now, &effects)
         end(&effects)
@@ -327,6 +330,13 @@ extension FeedMachine {
         let moves = movesBeforeOpening
         movesBeforeOpening = []
         for move in moves { self.move(move, now: now, effects: &effects) }
+    }
+
+    /// Stores the progress. A page that is loading is stored with its own progress, so the present
+    /// progress waits for the page: it would replace the page's.
+    mutating func saveProgress(_ effects: inout [Effect]) {
+        mustSaveProgress = sync?.stage == .page
+        if !mustSaveProgress { effects.append(.saveProgress(progress)) }
     }
 
     private mutating func changesRead(_ changes: [DocumentPath: Row?]) {

@@ -153,6 +153,9 @@ extension FeedProgress {
 
     package mutating func endLive() { live = nil }
 
+    /// Takes the state of the listener from another progress of the same feed.
+    package mutating func keepListener(of other: FeedProgress) { live = other.live }
+
     /// Receives confirmed and complete rows of a listener.
     ///
     /// - Parameter range: The range of the reported items; nil if the listener reports changes.
