@@ -17,6 +17,7 @@ public actor Feed {
     typealias Machine = FeedMachine<QueryDocumentSnapshot>
 
     private let performer: FeedPerformer<QueryDocumentSnapshot>
+    private let results = EventQueue<Machine.Event>()
     private let environment: SyncEnvironment
     /// The id of the collection and the field of the change time; nil for other ways.
     private let changeTime: (collection: String, field: String)?
@@ -48,9 +49,7 @@ public actor Feed {
         changeTime = parsed.changeTime.map { (parsed.query.collectionID ?? "", $0.encoded) }
         machine = Machine(parsed.settings)
         state = FeedState(machine.shown)
-        performer.followOwn { [weak self] event in
-            Task { await self?.step(event) }
-        }
+        performer.followOwn(report)
     }
 
     deinit { performer.close() }
@@ -331,15 +330,29 @@ extension Feed {
             case .publish: publish()
             case .notify(let event): notify(event)
             case .finish(let call, let outcome): finish(call, outcome)
-            default:
-                performer.perform(effect, tag: tag) { [weak self] event in
-                    Task { await self?.step(event) }
-                }
+            default: performer.perform(effect, tag: tag, report)
             }
         }
         if isLive {
             for waiter in liveWaiters { waiter.finish() }
             liveWaiters = []
+        }
+    }
+
+    /// Receives the results of effects, in the order in which the engine reports them. Separate
+    /// tasks could take a listener's snapshots in another order.
+    private nonisolated var report: FeedPerformer<QueryDocumentSnapshot>.Report {
+        { [weak self, results] event in
+            guard results.add(event) else { return }
+            Task { await self?.takeResults() }
+        }
+    }
+
+    private func takeResults() {
+        var events = results.take()
+        while !events.isEmpty {
+            for event in events { step(event) }
+            events = results.take()
         }
     }
 
