@@ -76,6 +76,51 @@ import TidemarkTesting
         #expect(Set(world.removed) == [id, limbo])
     }
 
+    /// Writes a document that the query shows only with the server's time, and acknowledges it. The
+    /// listen has not reported the document.
+    private func acknowledged() throws -> (Harness, Listener, wireID: Int32) {
+        let world = try Harness()
+        let query = rooms {
+            $0.filter = .field(field("at"), .greaterThanOrEqual, .timestamp(at(25)))
+        }
+        let listener = world.listen(query, metadata: true)
+        let id = world.added[0].id
+        world.answer(id, [], at: 20)
+        _ = listener.take()
+        let write = Mutation(
+            path: path("rooms/a"), .set([:]),
+            transforms: [FieldTransform(field("at"), .serverTimestamp)])
+        _ = world.write(write)
+        world.shakeHands()
+        world.acknowledge(
+            at: 30, MutationResult(updateTime: at(30), transformResults: [.timestamp(at(30))]))
+        return (world, listener, id)
+    }
+
+    /// The listen reports the document with its next snapshot. A request would cost a second read
+    /// for each own write of a live feed.
+    @Test func `an acknowledged write waits for the listen, and is not asked for`() throws {
+        let (world, listener, id) = try acknowledged()
+        let shown = try listener.snapshot()
+        #expect(shown.ids == ["a"] && shown.isFromCache)
+        world.push(
+            .documentChange(
+                DocumentChange(
+                    doc("rooms/a", 30, ["at": .timestamp(at(30))]), targetIDs: [id])))
+        world.snapshot(30)
+        #expect(try !listener.snapshot().isFromCache)
+        #expect(world.added.map(\.id) == [id])
+    }
+
+    @Test func `an acknowledged write that the listen has passed is asked for`() throws {
+        let (world, listener, _) = try acknowledged()
+        world.snapshot(31)
+        #expect(world.added.last?.kind == .documents([path("rooms/a")]))
+        _ = listener.take()
+        world.answer(world.added.last!.id, [], at: 40)
+        #expect(try listener.snapshot().ids.isEmpty)
+    }
+
     @Test func `a hundred are asked for at once, the others in turn`() {
         var machine = LimboResolution(limit: 2)
         #expect(

@@ -68,6 +68,8 @@ struct View: Equatable, Sendable {
     /// until the target is first current: before that no row is in limbo, and all rows may be
     /// outside the target.
     private var unsynced: Set<DocumentPath>?
+    /// True if a row is an acknowledged write that the listen has not reached.
+    private var isBehindOwn = false
 
     /// Returns a view without rows. It sets all parts in one initializer call: an initializer that
     /// sets them separately copies the whole view at its end.
@@ -161,7 +163,8 @@ struct View: Equatable, Sendable {
         if let version, !awaited.isEmpty { awaited = awaited.filter { $0.value > version } }
         let isPendingReset = target?.isPendingReset ?? false
         let effects = isPendingReset || offline ? [] : updateLimbo()
-        let nowSynced = limbo.isEmpty && isCurrent && !isPendingReset && !lacksRows
+        let nowSynced =
+            limbo.isEmpty && !isBehindOwn && isCurrent && !isPendingReset && !lacksRows
         let stateChanged = isSynced != nowSynced
         isSynced = nowSynced
         if changes.isEmpty && !stateChanged { return effects }
@@ -189,15 +192,23 @@ struct View: Equatable, Sendable {
         let unsynced = unsynced ?? Set(rows.rows.map(\.path)).subtracting(synced)
         self.unsynced = unsynced
         var now: Set<DocumentPath> = []
+        isBehindOwn = false
         for path in unsynced where awaited[path] == nil {
             guard let row = rows[path], !row.document.hasLocalMutations else { continue }
-            now.insert(path)
+            if isAhead(row.document) { isBehindOwn = true } else { now.insert(path) }
         }
         if now.isEmpty && limbo.isEmpty { return [] }
         let left = limbo.subtracting(now).sorted().map(Effect.outOfLimbo)
         let came = now.subtracting(limbo).sorted().map(Effect.limbo)
         limbo = now
         return left + came
+    }
+
+    /// True for an acknowledged write that is newer than the last snapshot of the listen. The next
+    /// snapshot names the document, so a request for the document would cost a read for nothing.
+    private func isAhead(_ document: ViewDocument) -> Bool {
+        guard document.hasCommittedMutations, let readTime else { return false }
+        return document.document.updateTime > readTime
     }
 }
 
