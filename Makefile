@@ -47,12 +47,11 @@ show-page: setup
 	@Scripts/build -c release --product tidemark-lab
 	@Scripts/show-page $(ARGS)
 
-# Builds the products that the tests need, one after the other. `swift build --build-tests` would
-# build every tool of every dependency, too, among them 190 files of C++. No target may import a
-# module without declaring it.
+# Builds the tests, and the programs that they run: the target `ProgramTests` depends on these.
+# `swift build --build-tests` would build every tool of every dependency, too, among them 190 files
+# of C++. No target may import a module without declaring it.
 debug-build:
-	@for product in tidemarkPackageTests tidemark tidemark-lab tidemark-lint Benchmarks; do \
-		Scripts/build --explicit-target-dependency-import-check error --product $$product || exit 1; done
+	@Scripts/build --explicit-target-dependency-import-check error --product tidemarkPackageTests
 	@Scripts/sizes
 
 # Runs every test: unit, property, engine, server over sockets, and clients of others. A line at the

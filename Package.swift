@@ -142,6 +142,7 @@ let table = """
     ChatsCoreTests: +ChatsCore +TidemarkTesting TidemarkServer TidemarkObjects HTTPTesting
         ExampleTesting
     TidemarkLintTests: +TidemarkLint TidemarkServer
+    ProgramTests: TidemarkCLI TidemarkLab tidemark-lint Benchmarks
     """
 
 /// Files that become parts of a program. Those of `ExampleKit` are links to files of the examples.
