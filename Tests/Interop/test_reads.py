@@ -239,11 +239,15 @@ def test_the_article_shows_the_fixture():
     assert f"```python\n{fixture}```" in ARTICLE.read_text()
 
 
-def test_an_example_app_reads_the_same_twice_and_its_old_form_more(suite):
-    """The old app listens to a whole conversation, beside its pages."""
+@pytest.mark.parametrize("app, listener", [
+    ("messages", "messages where conversationId == ? order by timestamp desc"),
+    ("chats", "chats/*/messages order by sentAt"),
+])
+def test_an_example_app_reads_the_same_twice_and_its_old_form_more(suite, app, listener):
+    """The old apps listen to a whole conversation."""
     def phone(action, side):
         return reads(
-            suite, action, command=[sys.executable, "phone.py", side],
+            suite, action, command=[sys.executable, "phone.py", app, side],
             environment={"TIDEMARK_LAB": str(LAB)})
     recorded = phone("record", "after")
     assert recorded.returncode == 0, recorded.stderr
@@ -251,7 +255,7 @@ def test_an_example_app_reads_the_same_twice_and_its_old_form_more(suite):
     assert again.returncode == 0, again.stdout + again.stderr
     old = phone("check", "before")
     assert old.returncode == 1, old.stdout + old.stderr
-    assert "phone  Listen messages where conversationId == ? order by timestamp desc" in old.stdout
+    assert f"phone  Listen {listener}" in old.stdout
 
 
 def test_a_suite_of_the_enterprise_edition_needs_no_index(suite):
