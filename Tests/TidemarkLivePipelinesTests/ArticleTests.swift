@@ -58,7 +58,7 @@ import TidemarkTesting
             .execute()
         for row in floors.results {
             #expect(row.data["floor"] is NSNumber)
-            print(row.data["floor"] as Any, row.data["rooms"] as Any)
+            print(row.get("floor") ?? "no floor", row.get("rooms") ?? 0)
         }
         struct Floor: Decodable {
             var floor: Int
