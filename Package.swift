@@ -78,12 +78,12 @@ let table = """
     TidemarkSimulation!: +TidemarkTesting TidemarkApp
     TidemarkLint: TidemarkModel TidemarkRules SwiftParser SwiftSyntax
     # The example apps, on the public API of the products alone
-    ExampleKit: Tidemark TidemarkApp
-    MessagesCore: +ExampleKit TidemarkImages TidemarkResilience
+    ExampleKit: Tidemark TidemarkApp TidemarkFiles TidemarkImages
+    MessagesCore: +ExampleKit TidemarkResilience
     HealthCore: +ExampleKit TidemarkHealth TidemarkHealthSync
-    ChatsCore: +ExampleKit TidemarkFiles TidemarkImages TidemarkLivePipelines
+    ChatsCore: +ExampleKit TidemarkLivePipelines
     HomesCore: +ExampleKit
-    StampsCore: +ExampleKit TidemarkImages
+    StampsCore: +ExampleKit
     # The parts of the program that play the examples, and the programs. A plugin finds tidemark-lint
     # by the name of its target. Benchmarks measures what is `package` and in no product.
     TidemarkPhones: +TidemarkHTTP TidemarkTestKit +StampsCore MessagesCore HealthCore ChatsCore
@@ -130,7 +130,8 @@ let table = """
     TidemarkEncryptionTests: TidemarkEncryption Tidemark TidemarkTesting
     TidemarkDemoTests: +TidemarkDemo
     TidemarkPhonesTests: +TidemarkPhones
-    TidemarkShowTests: +TidemarkShow TidemarkApp TidemarkTesting StampsCore HomesCore
+    TidemarkShowTests: +TidemarkShow TidemarkApp TidemarkTesting StampsCore HomesCore HTTPTesting
+        ExampleTesting
     TidemarkGoogleAuthTests: +TidemarkGoogleAuth Tidemark HTTPTesting Hummingbird
     TidemarkFilesTests!: +TidemarkFiles TidemarkModel TidemarkStore TidemarkSync TidemarkRules
         TidemarkServer TidemarkObjects TidemarkHTTP TidemarkTesting HTTPTesting Hummingbird

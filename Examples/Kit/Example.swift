@@ -17,6 +17,8 @@ public struct Example: Sendable {
     /// True if both phones are used before the story begins: on a good network, until the first
     /// screen is complete, with a tap on the control `signIn` if there is one.
     public var isUsedBefore = true
+    /// True if the user of a phone has photos to send.
+    public var hasPhotos = false
     /// The example whose rules are deployed; nil for this one.
     public var rulesOf: String?
     /// The use of the version before the update, which had FirebaseFirestore. Nil if there was no

@@ -68,6 +68,11 @@ public struct PhoneSettings: Codable, Hashable, Sendable {
     public var token: String?
     /// The part of a picture's address before its name; nil if there are no pictures.
     public var pictures: String?
+    /// The place of the app's files; nil if the app sends none.
+    public var storage: PhoneStorage?
+    /// The folder of the photos that the user has taken; nil if there are none. A view has the
+    /// system's picker instead.
+    public var photos: String?
     /// The folder of FirebaseFirestore's store; nil if no version of the app had FirebaseFirestore.
     public var oldStore: String?
     /// True if the app diagnoses its connection. A demo launches it without, to measure the cost.
@@ -96,6 +101,7 @@ public struct PhoneSettings: Codable, Hashable, Sendable {
             folder: folder, project: info.projectID, firestore: "firestore.googleapis.com:443",
             accounts: "identitytoolkit.googleapis.com", user: user, label: "phone")
         self.pictures = pictures
+        storage = PhoneServices.project(info).phoneStorage()
         oldStore = FirebaseStore.folder(projectID: info.projectID)?.path
         production = Production(
             apiKey: info.apiKey, bundleID: info.bundleID ?? Bundle.main.bundleIdentifier)
@@ -120,6 +126,17 @@ public struct PhoneSettings: Codable, Hashable, Sendable {
         self.token = token
     }
 
+    /// Returns the photo that the user chooses, a JPEG file; nil if there are no photos.
+    ///
+    /// - Parameter number: The number of photos that this process has chosen before.
+    public func photo(after number: Int) -> URL? {
+        guard let photos,
+            let names = try? FileManager.default.contentsOfDirectory(atPath: photos).sorted(),
+            !names.isEmpty
+        else { return nil }
+        return URL(fileURLWithPath: photos).appendingPathComponent(names[number % names.count])
+    }
+
     /// Returns a client's settings on this phone, with its cache in the folder.
     ///
     /// - Parameter user: The user whose cache is opened; nil before a user signs in.
@@ -127,6 +144,18 @@ public struct PhoneSettings: Codable, Hashable, Sendable {
         FirestoreSettings(
             host: firestore, isSSLEnabled: production != nil, cache: .directory(folder + "/cache"),
             user: user, label: label, token: token)
+    }
+}
+
+/// The place of an app's files.
+public struct PhoneStorage: Codable, Hashable, Sendable {
+    public var bucket: String
+    /// The address of Storage, as `http://HOST:PORT`; nil for Google's service.
+    public var address: String?
+
+    public init(bucket: String, address: String?) {
+        self.bucket = bucket
+        self.address = address
     }
 }
 

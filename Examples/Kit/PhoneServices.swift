@@ -42,6 +42,12 @@ public enum PhoneServices: Hashable, Sendable {
         }
     }
 
+    /// Returns the place of the app's files.
+    public func phoneStorage() -> PhoneStorage {
+        let (bucket, address) = storage()
+        return PhoneStorage(bucket: bucket, address: address)
+    }
+
     /// The folder of the app's data on this device.
     public static var folder: String { place(.applicationSupportDirectory).path }
 
@@ -87,6 +93,7 @@ public enum PhoneServices: Hashable, Sendable {
                 folder: folder, project: "demo", firestore: firestore, accounts: accounts,
                 user: PhoneUser(id: "ada", name: "Ada", email: "ada@example.org"), label: "phone")
             settings.pictures = pictures
+            settings.storage = phoneStorage()
             return settings
         }
     }

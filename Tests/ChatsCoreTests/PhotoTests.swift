@@ -53,7 +53,7 @@ import TidemarkTesting
         -> ChatsApp
     {
         var app = ChatsApp(
-            firestore, me: world.world.user.id, photos: ChatPhotos(firestore, settings))
+            firestore, me: world.world.user.id, photos: AppPhotos(firestore, settings))
         app.now = { [local = world.local] in local.now }
         return app
     }

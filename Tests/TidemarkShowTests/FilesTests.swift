@@ -20,7 +20,9 @@ import TidemarkRules
             String(decoding: try file("\(app)/firestore.rules"), as: UTF8.self), at: now)
     }
 
-    @Test func `stamps are read by who is signed in, and written by nobody`() throws {
+    @Test func `stamps are read by who is signed in, and those of others are changed by nobody`()
+        throws
+    {
         var rules = try rules("Stamps")
         let stamp = MapValue([("name", .string("Comet"))])
         rules["stamps/s1"] = stamp

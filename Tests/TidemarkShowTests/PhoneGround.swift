@@ -1,14 +1,18 @@
 import ExampleKit
+import ExampleTesting
 import Foundation
+import HTTPTesting
 import Testing
 import Tidemark
 import TidemarkApp
+import TidemarkHTTP
+import TidemarkRules
 import TidemarkServer
 import TidemarkTesting
 
 /// A local server with accounts and the rules of the app, and a folder for phones, for one test.
 /// The rules must allow every request of the app.
-struct PhoneGround {
+struct PhoneGround: Sendable {
     let local: LocalFirestore
     let accounts: LocalAccounts
     let socket: LocalSocket
@@ -54,17 +58,40 @@ struct PhoneGround {
         await local.stop()
     }
 
+    /// Serves a storage port under the app's rules while `body` runs, which receives its address.
+    func withStorage(
+        _ example: Example,
+        _ body: @escaping @Sendable (ObjectsServer, _ address: String) async throws -> Void
+    ) async throws {
+        let rules = StorageRules(
+            local.server, project: local.projectID, errors: .explained, say: { _ in })
+        let text = String(
+            decoding: try exampleFile("\(example.title)/storage.rules"), as: UTF8.self)
+        rules.set(try Ruleset(text, service: .storage))
+        let storage = try ObjectsServer(
+            dataDirectory: nil, project: local.projectID, gate: nil, rules: rules)
+        try await serve(storage) { address, _ in try await body(storage, address) }
+        storage.close()
+    }
+
     /// - Parameters:
     ///   - isOnline: True if servers answer at the phone's addresses.
     ///   - pictures: The part of a picture's address before its name.
+    ///   - storage: The address of Storage; nil if the phone has none.
+    ///   - photos: The folder of the user's photos.
     func phone<App: PhoneApp>(
-        _ type: App.Type, _ name: String = "phone", isOnline: Bool = true, pictures: String? = nil
+        _ type: App.Type, _ name: String = "phone", isOnline: Bool = true, pictures: String? = nil,
+        storage: String? = nil, photos: URL? = nil
     ) throws -> App {
         var settings = PhoneSettings(
             folder: "\(folder)/\(name)", project: "phones",
             firestore: isOnline ? socket.host : "127.0.0.1:1",
             accounts: isOnline ? accounts.host : "127.0.0.1:1", user: project.user, label: name)
         settings.pictures = pictures
+        settings.storage = storage.map {
+            PhoneStorage(bucket: "bucket", address: isOnline ? $0 : "http://127.0.0.1:1")
+        }
+        settings.photos = photos?.path
         var environment = PhoneEnvironment(settings)
         // The server counts a figure only once per launch. The screen waits long for the figure,
         // because these tests do not measure the speed of the machine.

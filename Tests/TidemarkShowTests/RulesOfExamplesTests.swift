@@ -63,11 +63,24 @@ import TidemarkTesting
         ])
     }
 
+    private static func stamp(of owner: String, at path: String) -> MapValue {
+        MapValue([
+            ("name", .string("Comet")), ("country", .string("Japan")), ("owner", .string(owner)),
+            ("photo", .map(["path": .string(path)])), ("createdAt", .timestamp(now)),
+            ("updatedAt", .timestamp(now)),
+        ])
+    }
+
     private static let questions: [String: [Question]] = [
         "stamps": [
             allowed(ada, list("stamps", limit: 50)), denied(.nobody, list("stamps", limit: 50)),
             denied(ada, .update("stamps/s1", ["name": .string("Mine")])),
             denied(ada, .delete("stamps/s1")), allowed(ada, .get("users/u7")),
+            allowed(ada, .set("stamps/new", stamp(of: "ada", at: "stamps/new/1.jpg"))),
+            denied(ada, .set("stamps/new", stamp(of: "grace", at: "stamps/new/1.jpg"))),
+            // A stamp names a photo of its own.
+            denied(ada, .set("stamps/new", stamp(of: "ada", at: "stamps/other/1.jpg"))),
+            denied(.nobody, .set("stamps/new", stamp(of: "ada", at: "stamps/new/1.jpg"))),
             denied(.nobody, .get("users/u7")), denied(.nobody, list("users")),
             allowed(ada, .update("users/ada", ["totalStamps": .integer(41)])),
             denied(ada, .update("users/u7", ["totalStamps": .integer(0)])),

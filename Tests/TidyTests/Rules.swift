@@ -181,9 +181,15 @@ enum ImportRules {
             "TidemarkModel", "TidemarkTestKit", "TidemarkWire",
         ],
         // The examples import only what an adopter's app imports.
-        "ExampleKit": ["Tidemark", "TidemarkApp", "SwiftUI"],
-        "StampsCore": ["ExampleKit", "Tidemark", "TidemarkApp", "TidemarkImages"],
-        "HomesCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
+        "ExampleKit": [
+            "Tidemark", "TidemarkApp", "TidemarkFiles", "TidemarkImages", "PhotosUI", "SwiftUI",
+        ],
+        "StampsCore": [
+            "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkFiles", "TidemarkImages",
+        ],
+        "HomesCore": [
+            "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkFiles", "TidemarkImages",
+        ],
         "FirebaseAuthAdapter": ["FirebaseAuth", "TidemarkApp"],
         "ChatsCore": [
             "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkFiles", "TidemarkImages",

@@ -17,12 +17,12 @@
             let stack: TidemarkStack
             let pipeline: ImagePipeline
             let people: ProfilePictures
-            let photos: ChatPhotos
+            let photos: AppPhotos
 
             @MainActor init() throws {
                 let services = try PhoneServices()
                 stack = try TidemarkStack(ChatsApp.settings(services))
-                photos = ChatPhotos(stack.firestore, services)
+                photos = AppPhotos(stack.firestore, services)
                 pipeline = try ImagePipeline(
                     folder: PhoneServices.pictures,
                     environment: ImageEnvironment(connectivity: stack.connectivity))

@@ -1,3 +1,4 @@
+public import ExampleKit
 public import Foundation
 public import Observation
 import Tidemark
@@ -117,7 +118,7 @@ public final class ChatModel {
     ///
     /// Costs no read of a document. The first call for a photo in Storage costs a request to
     /// Storage.
-    public func photo(of message: ChatMessage) async -> ChatPhotos.Place? {
+    public func photo(of message: ChatMessage) async -> AppPhotos.Place? {
         guard let photos = app.photos, let id = message.id else { return nil }
         if let copy = try? await messageDocument(id).file("photo") { return .onPhone(copy) }
         guard let path = message.photo?.path else { return nil }

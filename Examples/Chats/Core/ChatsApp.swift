@@ -9,7 +9,7 @@ public struct ChatsApp {
     public let firestore: Firestore
     public let me: String
     /// Sends and loads the photos of messages; nil in an app without Storage.
-    public let photos: ChatPhotos?
+    public let photos: AppPhotos?
     /// Returns the send time of a new message.
     public var now: @Sendable () -> Timestamp = { Timestamp(date: Date()) }
     /// True if clearing a chat also clears it on the user's other devices. This costs a read each
@@ -21,7 +21,7 @@ public struct ChatsApp {
     /// Measures the pause in typing after which a search asks the server.
     public var clock: any Clock<Duration> = ContinuousClock()
 
-    public nonisolated init(_ firestore: Firestore, me: String, photos: ChatPhotos? = nil) {
+    public nonisolated init(_ firestore: Firestore, me: String, photos: AppPhotos? = nil) {
         self.firestore = firestore
         self.me = me
         self.photos = photos

@@ -1,5 +1,6 @@
 #if canImport(SwiftUI)
     import ChatsCore
+    import ExampleKit
     import Foundation
     import SwiftUI
     import Tidemark

@@ -1,7 +1,7 @@
 #if canImport(SwiftUI)
     import ChatsCore
+    import ExampleKit
     import Foundation
-    import PhotosUI
     import SwiftUI
     import TidemarkFiles
     import TidemarkImages
@@ -65,7 +65,7 @@
             case .onPhone(let file):
                 let size = PictureSize(
                     width: Int(Self.width * scale), height: Int(Self.height * scale))
-                copy = await ChatPhotos.decode(file, size: size)
+                copy = await AppPhotos.decode(file, size: size)
             case .inStorage(let url): address = url
             case nil: break
             }
@@ -94,24 +94,6 @@
                     }
                 }
             case .uploaded, .documentRefused: EmptyView()
-            }
-        }
-    }
-
-    /// Chooses a photo. A format that other phones do not show is converted to JPEG.
-    struct PhotoButton: View {
-        @Binding var photo: FileUpload?
-        @State private var item: PhotosPickerItem?
-
-        var body: some View {
-            PhotosPicker(
-                "Photo", selection: $item, matching: .images, preferredItemEncoding: .compatible
-            )
-            .task(id: item) {
-                guard let item else { return }
-                let bytes = try? await item.loadTransferable(type: Data.self)
-                photo = bytes.flatMap { FileUpload.photo($0) }
-                self.item = nil
             }
         }
     }

@@ -3,6 +3,7 @@ import Foundation
 import Synchronization
 import Tidemark
 public import TidemarkApp
+public import TidemarkFiles
 public import TidemarkImages
 
 /// The app on Tidemark. It shows the device's data before it sends a request, and adds everything
@@ -16,12 +17,16 @@ public final class StampsAfter: PhoneApp {
         var profileOf: UserID?
         /// Requests the rank until it is known.
         var counting: Task<Void, Never>?
+        /// The number of photos that the user has chosen.
+        var chosenPhotos = 0
     }
 
     private let phone: PhoneEnvironment
     private let stack: TidemarkStack
     private let shown: ScreenModel<StampsModel>
     private let tasks = AppTasks()
+    /// The photos of added stamps; nil if the phone has no Storage.
+    private let photos: StampPhotos?
     /// The pictures; nil if the example has none.
     private let pictures: StampPictures?
     private let state = Mutex(State())
@@ -40,10 +45,17 @@ public final class StampsAfter: PhoneApp {
     public init(_ phone: PhoneEnvironment, _ stack: TidemarkStack) throws {
         self.phone = phone
         self.stack = stack
-        shown = ScreenModel(StampsModel(), now: phone.now) { $0.screen(now: $1) }
-        pictures = try phone.settings.pictures.map {
-            try StampPictures(folder: phone.settings.folder + "/pictures", address: $0)
-        }
+        let photos = AppPhotos(stack.firestore, phone.settings)
+        var model = StampsModel()
+        model.canAdd = photos != nil
+        shown = ScreenModel(model, now: phone.now) { $0.screen(now: $1) }
+        self.photos = photos.map { StampPhotos(photos: $0, firestore: stack.firestore) }
+        pictures =
+            phone.settings.pictures == nil && photos == nil
+            ? nil
+            : try StampPictures(
+                folder: phone.settings.folder + "/pictures", address: phone.settings.pictures,
+                photos: photos, of: stack.firestore.collection(Paths.stamps))
         let launch = stack.launch(
             StackSettings.Stages(
                 showContent: { [weak self] user, _ in await self?.showContent(of: user) },
@@ -55,6 +67,7 @@ public final class StampsAfter: PhoneApp {
                 },
                 runBackground: { [weak self] in await self?.diagnose() }))
         state.withLock { $0.launch = launch }
+        watchPhotos()
         guard let folder = phone.settings.oldStore else {
             start(launch)
             return
@@ -159,7 +172,9 @@ public final class StampsAfter: PhoneApp {
 
     private func show(_ feed: TypedFeedState<Stamp>) {
         let lines = feed.items.map {
-            StampsModel.Line(id: $0.item.document.documentID, stamp: $0.value)
+            StampsModel.Line(
+                id: $0.item.document.documentID, stamp: $0.value,
+                isPending: $0.hasPendingWrites)
         }
         shown.change { model in
             model.lines = lines
@@ -245,7 +260,53 @@ public final class StampsAfter: PhoneApp {
     /// Returns the picture of a row for a view; nil while it is not loaded. Never waits.
     public func picture(of row: String) -> TidemarkImages.Picture? {
         let line = shown.value.lines.first { $0.id == row }
-        return line.flatMap { pictures?.picture(of: $0.stamp) }
+        return line.flatMap { pictures?.picture(of: $0) }
+    }
+
+    // MARK: Photos
+
+    /// Sends the photos of earlier processes too.
+    private func watchPhotos() {
+        guard let photos else { return }
+        tasks.begin(self) { app in
+            await photos.photos.outbox.start()
+            app.tasks.watch(await photos.updates(), for: app) { app, uploads in
+                app.shown.change { $0.uploads = uploads }
+            }
+        }
+    }
+
+    /// Adds a stamp of the user. Returns when stamp and photo are on disk, also without a network.
+    /// The stamp is shown at once, and sent when its photo is in Storage.
+    public func add(_ name: String, from country: String, photo: FileUpload) async {
+        guard let photos, let user = stack.identity.user else { return }
+        do throws(FirestoreError) {
+            let receipt = try await photos.add(
+                name, from: country, photo: photo, of: user.text,
+                at: Timestamp(date: phone.now()))
+            shown.change { $0.problem = nil }
+            follow(receipt)
+        } catch { shown.change { $0.problem = error.message } }
+    }
+
+    /// Shows the reason if the server refuses a stamp. Its photo is then deleted.
+    private func follow(_ receipt: WriteReceipt?) {
+        tasks.add(
+            Task { [weak self] in
+                do throws(FirestoreError) { try await receipt?.acknowledged() } catch {
+                    // The user has given up the stamp with its photo.
+                    if error.code == .cancelled { return }
+                    self?.shown.change { $0.problem = error.message }
+                }
+            })
+    }
+
+    /// Sends the photos again that Storage has refused, or discards them with their stamps.
+    private func settlePhotos(isRetried: Bool) async {
+        let refused = shown.value.uploads.values.filter(\.isRefused)
+        do throws(FirestoreError) {
+            try await photos?.settle(refused, isRetried: isRetried)
+        } catch { shown.change { $0.problem = error.message } }
     }
 
     // MARK: User actions
@@ -270,8 +331,22 @@ public final class StampsAfter: PhoneApp {
             let feed = stack.feeds.first
             Task { _ = try? await feed?.sync() }
             if let user = state.withLock({ $0.user }) { countRank(of: user, again: true) }
+        case "add": await addChosen(text)
+        case "retryPhotos": await settlePhotos(isRetried: true)
+        case "discardPhotos": await settlePhotos(isRetried: false)
         default: break
         }
+    }
+
+    /// Adds a stamp with the next photo that the user has taken.
+    private func addChosen(_ text: String) async {
+        guard let (name, country) = Stamp.typed(text) else { return }
+        let number = state.withLock { state in
+            defer { state.chosenPhotos += 1 }
+            return state.chosenPhotos
+        }
+        guard let photo = phone.settings.photo(after: number) else { return }
+        await add(name, from: country, photo: FileUpload(photo))
     }
 
     public func readPlan() async -> [String] {
@@ -297,6 +372,7 @@ public final class StampsAfter: PhoneApp {
         counting?.cancel()
         tasks.cancel()
         pictures?.close()
+        await photos?.photos.outbox.stop()
         await stack.close()
         shown.finish()
     }

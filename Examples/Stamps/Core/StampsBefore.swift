@@ -5,13 +5,14 @@ import Foundation
 import Synchronization
 import Tidemark
 import TidemarkApp
+import TidemarkFiles
 import TidemarkImages
 
 /// The old app. It checks the connection in its initializer by a read from the server, and
 /// everything else waits for the check. If the check fails, the app continues.
 ///
 /// It has a cache on the device, as the original app had, and reads its feed from the default
-/// source.
+/// source. A photo is held in memory until it is uploaded, and its stamp is written after it.
 public final class StampsBefore: PhoneApp {
     /// The maximum time that a user waits before ending the app.
     static let patience = Duration.seconds(30)
@@ -28,13 +29,19 @@ public final class StampsBefore: PhoneApp {
     private let usersRead = Mutex(0)
     private let pictures = Mutex<[String: Task<Void, Never>]>([:])
     private let files: KeptPictures<[UInt8]>
+    private let storage: Storage?
+    private let chosenPhotos = Mutex(0)
 
     public var screens: AsyncStream<Screen> { shown.screens }
 
     public init(_ phone: PhoneEnvironment) throws {
         self.phone = phone
-        shown = ScreenModel(StampsModel(), now: phone.now) { $0.screen(now: $1) }
-        stack = try TidemarkStack(StampsAfter.settings(phone.settings))
+        var model = StampsModel()
+        model.canAdd = phone.settings.storage != nil
+        shown = ScreenModel(model, now: phone.now) { $0.screen(now: $1) }
+        let stack = try TidemarkStack(StampsAfter.settings(phone.settings))
+        self.stack = stack
+        storage = phone.settings.storage.map { Storage(stack.firestore, FileSettings($0)) }
         files = try KeptPictures(
             folder: URL(fileURLWithPath: phone.settings.folder + "/kept-pictures"),
             download: { try await Self.download($0) }, make: { ($0, $0.count) })
@@ -157,8 +164,40 @@ public final class StampsBefore: PhoneApp {
         case "refresh":
             guard let user = stack.identity.user else { return }
             begin { await $0.read(user) }
+        case "add":
+            guard let user = stack.identity.user, let (name, country) = Stamp.typed(text)
+            else { return }
+            begin { await $0.add(name, country, of: user) }
         default: break
         }
+    }
+
+    /// Uploads a photo from memory, and then writes its stamp. If the app ends before, both are
+    /// lost.
+    private func add(_ name: String, _ country: String, of user: UserID) async {
+        let number = chosenPhotos.withLock { number in
+            defer { number += 1 }
+            return number
+        }
+        guard let storage, let photo = phone.settings.photo(after: number),
+            let bytes = try? Data(contentsOf: photo)
+        else { return }
+        let stamp = stack.firestore.collection(Paths.stamps).document()
+        let path = stamp.path + "/photo.jpg"
+        var metadata = StorageMetadata()
+        metadata.contentType = "image/jpeg"
+        metadata.customMetadata = [Paths.owner: user.text]
+        do {
+            _ = try await storage.reference(withPath: path)
+                .putDataAsync(bytes, metadata: metadata)
+            try await stamp.setData([
+                "name": name, "country": country, Paths.owner: user.text,
+                Paths.photo: ["path": path, "size": bytes.count, "type": "image/jpeg", "hash": ""],
+                Paths.created: Timestamp(date: phone.now()),
+                Paths.updated: FieldValue.serverTimestamp(),
+            ])
+        } catch { return shown.change { $0.problem = "Something went wrong." } }
+        await read(user)
     }
 
     public func readPlan() async -> [String] {

@@ -2,12 +2,15 @@ public import ExampleKit
 public import Foundation
 import Tidemark
 import TidemarkApp
+public import TidemarkFiles
 
 /// The app's whole state. The screen is a pure function of it.
 public struct StampsModel: Equatable, Sendable {
     public struct Line: Equatable, Sendable {
         public var id: String
         public var stamp: Stamp
+        /// True if the stamp was added here and the server does not have it yet.
+        public var isPending = false
     }
 
     public enum Place: Equatable, Sendable {
@@ -29,6 +32,12 @@ public struct StampsModel: Equatable, Sendable {
     public var lines: [Line] = []
     /// The ids of the stamps whose pictures are loaded.
     public var pictures: Set<String> = []
+    /// The photos that are not sent yet, by the ids of their stamps.
+    public var uploads: [String: WaitingFile] = [:]
+    /// True if the user can add stamps with a photo.
+    public var canAdd = false
+    /// The reason why the last stamp was not added, as a sentence for the user.
+    public var problem: String?
     public var state = Screen.State.loading
     /// The name in the profile.
     public var name: String?
@@ -59,8 +68,23 @@ public struct StampsModel: Equatable, Sendable {
         case .stamps:
             Screen(
                 "Stamps", shownState, sections: [figures, feed(now)],
-                controls: actions + [Control("refresh", "Refresh")])
+                controls: actions + [Control("refresh", "Refresh")] + photoControls)
         }
+    }
+
+    /// The ways out for refused photos, and the field of a new stamp.
+    private var photoControls: [Control] {
+        var controls: [Control] = []
+        if uploads.values.contains(where: \.isRefused) {
+            controls = [
+                Control("retryPhotos", "Send again"), Control("discardPhotos", "Discard"),
+            ]
+        }
+        if canAdd {
+            let field = Control.Kind.field(placeholder: "Name, country", button: "Add a photo")
+            controls.append(Control("add", "New stamp", kind: field))
+        }
+        return controls
     }
 
     private var signInState: Screen.State {
@@ -91,6 +115,9 @@ public struct StampsModel: Equatable, Sendable {
         if let connection {
             rows.append(Row("connection", "Connection", kind: .figure, detail: connection))
         }
+        if let problem {
+            rows.append(Row("problem", "Not added", kind: .figure, detail: problem))
+        }
         return Screen.Section(nil, rows)
     }
 
@@ -102,11 +129,13 @@ public struct StampsModel: Equatable, Sendable {
             lines.enumerated().map { index, line in
                 Row(
                     line.id, line.stamp.name, detail: line.stamp.country,
-                    trailing: times.text(for: line.stamp.createdAt, at: Timestamp(date: now)),
+                    trailing: uploads[line.id]?.words
+                        ?? times.text(for: line.stamp.createdAt, at: Timestamp(date: now)),
                     picture: Picture(of: line.stamp.country)
                 ).with { row in
                     row.isDocument = true
-                    if line.stamp.picture == nil || index >= Paths.onScreen { return }
+                    row.isPending = line.isPending
+                    if !line.hasPicture || index >= Paths.onScreen { return }
                     row.picture?.isLoaded = pictures.contains(line.id)
                 }
             })
@@ -114,4 +143,9 @@ public struct StampsModel: Equatable, Sendable {
 
     static let skeleton = Screen.Section(
         "Newest", (0..<4).map { Row("skeleton\($0)", "", kind: .skeleton) })
+}
+
+extension StampsModel.Line {
+    /// True if the stamp has a picture or a photo.
+    var hasPicture: Bool { stamp.picture != nil || stamp.photo != nil }
 }

@@ -3,6 +3,7 @@
     import Foundation
     import StampsCore
     import SwiftUI
+    import TidemarkFiles
     import TidemarkImages
 
     /// Shows the device's data first, and the rest when it arrives.
@@ -15,6 +16,9 @@
                 List {
                     if let screen {
                         StateLine(state: screen.state)
+                        ForEach(screen.controls) { control in
+                            if control.id == "add" { NewStampView(app: app) }
+                        }
                         ForEach(Array(screen.sections.enumerated()), id: \.offset) { _, section in
                             Section(section.title ?? "") {
                                 ForEach(section.rows) { row in
@@ -27,13 +31,43 @@
                 .navigationTitle(screen?.title ?? "Stamps")
                 .refreshable { await app.tap("refresh", "") }
                 .toolbar {
-                    ForEach(screen?.controls ?? []) { control in
+                    ForEach(buttons) { control in
                         Button(control.title) { Task { await app.tap(control.id, "") } }
                             .disabled(!control.isEnabled)
                     }
                 }
             }
             .task { for await next in app.screens { screen = next } }
+        }
+
+        /// All controls but the field of a new stamp, which has a view of its own.
+        private var buttons: [Control] { (screen?.controls ?? []).filter { $0.id != "add" } }
+    }
+
+    /// Adds a stamp with a photo. Both are kept on this phone at once, also without a network.
+    struct NewStampView: View {
+        let app: StampsAfter
+        @State private var name = ""
+        @State private var country = ""
+        @State private var photo: FileUpload?
+
+        var body: some View {
+            Section("New stamp") {
+                TextField("Name", text: $name)
+                TextField("Country", text: $country)
+                HStack {
+                    PhotoButton(photo: $photo)
+                    Spacer()
+                    Button("Add") { add() }.disabled(name.isEmpty || photo == nil)
+                }
+            }
+        }
+
+        private func add() {
+            guard let photo else { return }
+            let (name, country) = (self.name, self.country)
+            (self.name, self.country, self.photo) = ("", "", nil)
+            Task { await app.add(name, from: country, photo: photo) }
         }
     }
 
@@ -61,6 +95,7 @@
                 Spacer()
                 if let trailing = row.trailing { Text(trailing).foregroundStyle(.secondary) }
             }
+            .opacity(row.isPending ? 0.6 : 1)
             .redacted(reason: isSkeleton ? .placeholder : [])
         }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ChatsCore
+import ExampleKit
 import Foundation
 import Tidemark
 import TidemarkFiles
@@ -36,7 +37,7 @@ struct SendPhotosCommand: AsyncParsableCommand {
     /// Sends as the app on Tidemark does. A photo and its message are journalled together, and the
     /// next process continues.
     @MainActor private func send(_ chosen: [URL], _ firestore: Firestore) async throws {
-        let photos = ChatPhotos(firestore, FileSettings(storagePort: storage))
+        let photos = AppPhotos(firestore, FileSettings(storagePort: storage))
         var app = ChatsApp(firestore, me: place.user, photos: photos)
         let (start, now) = (ContinuousClock.now, Timestamp(seconds: now, nanoseconds: 0))
         app.now = { now.advanced(by: .now - start) }

@@ -25,6 +25,7 @@ struct Day: Sendable {
         folder = root.appendingPathComponent("\(example.name)-\(number)")
         start = Timestamp(microseconds: ShowGround.now() + Int64(startsIn * 1_000_000))
         try ground.obey(example.rules)
+        if example.hasPhotos { try CameraPhotos.write(2, to: photos) }
         for side in PhoneSide.allCases {
             try FileManager.default.createDirectory(
                 at: folder.appendingPathComponent(side.rawValue), withIntermediateDirectories: true)
@@ -46,6 +47,9 @@ struct Day: Sendable {
         }
     }
 
+    /// The photos of both phones.
+    private var photos: URL { folder.appendingPathComponent("photos") }
+
     private func projectID(_ side: PhoneSide) -> String {
         "\(example.name)-\(number)-\(side.rawValue)"
     }
@@ -61,6 +65,12 @@ struct Day: Sendable {
             firestore: places.firestore, accounts: places.accounts, user: project.user,
             label: label(side), token: RulesPerson.user(project.user.id).unsignedToken)
         settings.pictures = "http://\(places.pictures)/\(label(side))"
+        if example.hasPhotos {
+            settings.storage = PhoneStorage(
+                bucket: "\(projectID(side)).firebasestorage.app",
+                address: "http://\(places.storage)")
+            settings.photos = photos.path
+        }
         if example.oldUse != nil {
             settings.oldStore = OldVersion.folder(
                 in: settings.folder, project: settings.project)

@@ -9,8 +9,8 @@ import TidemarkRules
 import TidemarkServer
 import TidemarkWire
 
-/// The environment of both phones: one server with accounts and a meter, and a network for each
-/// phone.
+/// The environment of both phones: one server with accounts, files and a meter, and a network for
+/// each phone.
 final class ShowGround: Sendable {
     /// The network connections of a phone.
     private struct Ways: Sendable {
@@ -20,7 +20,7 @@ final class ShowGround: Sendable {
 
     /// The addresses `HOST:PORT` that a phone uses.
     struct Places: Sendable {
-        let firestore, accounts, pictures: String
+        let firestore, accounts, pictures, storage: String
     }
 
     let server: FirestoreServer
@@ -28,6 +28,7 @@ final class ShowGround: Sendable {
     private let recorded: RecordedTransport
     private let accounts: AccountsServer
     private let pictures: PictureServer
+    private let storage: ObjectsServer
     /// The address `HOST:PORT` that bypasses all simulated networks.
     var firestorePlace: String { "127.0.0.1:\(firestorePort)" }
     let firestorePort: Int
@@ -44,6 +45,7 @@ final class ShowGround: Sendable {
         settings.passwords = .quick
         let accounts = try await AccountsServer(
             settings, dataDirectory: nil, access: nil, providers: ProviderKeys())
+        let storage = try ObjectsServer(dataDirectory: nil, project: "show", gate: nil)
         let grpc = GRPCServer(recorded, host: "127.0.0.1", port: 0, access: nil)
         let (opened, sink) = AsyncStream.makeStream(of: Opened.self)
         serving = Task {
@@ -60,39 +62,52 @@ final class ShowGround: Sendable {
                         }
                     } catch { sink.finish() }
                 }
+                group.addTask {
+                    do {
+                        try await storage.run(host: "127.0.0.1", port: 0) {
+                            sink.yield(.storage($0))
+                        }
+                    } catch { sink.finish() }
+                }
             }
         }
-        var ports: (firestore: Int?, accounts: Int?) = (nil, nil)
+        var ports: (firestore: Int?, accounts: Int?, storage: Int?) = (nil, nil, nil)
         for await port in opened {
             switch port {
             case .firestore(let number): ports.firestore = number
             case .accounts(let number): ports.accounts = number
+            case .storage(let number): ports.storage = number
             }
-            if ports.firestore != nil, ports.accounts != nil { break }
+            if ports.firestore != nil, ports.accounts != nil, ports.storage != nil { break }
         }
-        guard let firestorePort = ports.firestore, let accountsPort = ports.accounts else {
+        guard let firestorePort = ports.firestore, let accountsPort = ports.accounts,
+            let storagePort = ports.storage
+        else {
             throw OrderError("The show's server cannot listen on loopback.")
         }
         let pictures = try PictureServer.ofSmallPictures()
         let picturesPort = try await pictures.start()
         var ways: [PhoneSide: Ways] = [:]
         for side in PhoneSide.allCases {
-            let gates = (0..<3).map { _ in NetworkGate(host: "127.0.0.1", port: 0) }
+            let targets = [firestorePort, accountsPort, picturesPort, storagePort]
+            let gates = targets.map { _ in NetworkGate(host: "127.0.0.1", port: 0) }
             var places: [String] = []
-            for (gate, port) in zip(gates, [firestorePort, accountsPort, picturesPort]) {
+            for (gate, port) in zip(gates, targets) {
                 places.append("127.0.0.1:\(try await gate.open(to: port, .healthy))")
             }
             ways[side] = Ways(
                 gates: gates,
-                places: Places(firestore: places[0], accounts: places[1], pictures: places[2]))
+                places: Places(
+                    firestore: places[0], accounts: places[1], pictures: places[2],
+                    storage: places[3]))
         }
         (self.faulty, self.recorded, self.accounts, self.ways) = (faulty, recorded, accounts, ways)
-        self.pictures = pictures
+        (self.pictures, self.storage) = (pictures, storage)
         self.firestorePort = firestorePort
         accountsPlace = "127.0.0.1:\(accountsPort)"
     }
 
-    private enum Opened { case firestore(Int), accounts(Int) }
+    private enum Opened { case firestore(Int), accounts(Int), storage(Int) }
 
     /// Returns the addresses of a phone. Every side has addresses.
     func places(_ side: PhoneSide) -> Places { ways[side]!.places }
@@ -155,5 +170,6 @@ final class ShowGround: Sendable {
         await serving.value
         server.close()
         accounts.close()
+        storage.close()
     }
 }
