@@ -55,6 +55,11 @@ public struct AppPhotos: Sendable {
         try? await storage.reference(withPath: path).downloadURL()
     }
 
+    /// Deletes an object that no document names. A failure has no consequence but the object.
+    public func delete(_ path: String) async {
+        try? await storage.reference(withPath: path).delete()
+    }
+
     /// Decodes the copy of a photo at the size at which it is shown, off the main actor. Returns
     /// nil if the copy is no longer there, or is no picture.
     public static func decode(

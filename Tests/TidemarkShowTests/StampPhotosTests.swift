@@ -8,41 +8,12 @@ import Tidemark
 import TidemarkFiles
 import TidemarkHTTP
 import TidemarkObjects
-import TidemarkPhones
 
 @testable import StampsCore
 
 /// Stamps that a user adds with a photo, against the storage port of `tidemark serve` with the
 /// app's two files of rules.
 @Suite(.timeLimit(.minutes(2))) struct `A stamp with a photo` {
-    private static let large = 12_000_000
-
-    /// Plays a test with a phone's folder of photos, and Storage.
-    ///
-    /// - Parameter photo: Changes the photo in the folder, which is a JPEG file.
-    private func play(
-        _ photo: @escaping @Sendable (URL) throws -> Void = { _ in },
-        _ body:
-            @escaping @Sendable (PhoneGround, ObjectsServer, _ address: String, _ photos: URL)
-            async throws -> Void
-    ) async throws {
-        try await PhoneGround.play(.stamps) { ground in
-            let photos = URL(fileURLWithPath: ground.folder).appending(path: "photos")
-            try CameraPhotos.write(1, to: photos)
-            try photo(photos.appending(path: "1.jpg"))
-            try await ground.withStorage(.stamps) { storage, address in
-                try await body(ground, storage, address, photos)
-            }
-        }
-    }
-
-    /// Appends bytes that a decoder does not read. The upload then takes several requests.
-    @Sendable private static func enlarge(_ photo: URL) throws {
-        var bytes = try Data(contentsOf: photo)
-        bytes += Data((bytes.count..<large).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
-        try bytes.write(to: photo)
-    }
-
     private func signIn(_ app: some PhoneApp) async throws {
         _ = try await app.screen("a sign-in") { $0.controls.contains { $0.id == "signIn" } }
         await app.tap("signIn", "")
@@ -60,7 +31,8 @@ import TidemarkPhones
     /// The first process ends in the middle of the upload. The second one has no network, and the
     /// third one continues.
     @Test func `is shown at once, survives the end of the app and arrives`() async throws {
-        try await play(Self.enlarge) { ground, storage, address, photos in
+        try await PhoneGround.playWithPhotos(.stamps, PhonePhotos.enlarge) {
+            ground, storage, address, photos in
             let first = try ground.phone(StampsAfter.self, storage: address, photos: photos)
             try await signIn(first)
             await first.tap("add", "Penny Black, Britain")
@@ -95,7 +67,7 @@ import TidemarkPhones
             let object = try #require(try await storage.objects().first)
             #expect(stamp.photo?.path == object.path.name && stamp.photo?.type == "image/jpeg")
             #expect(object.path.name.hasPrefix("stamps/\(id)/"))
-            #expect(object.contents.size == Self.large)
+            #expect(object.contents.size == PhonePhotos.large)
             #expect(object.uploader == ground.project.user.id)
             #expect(try await storage.openUploads(limit: 2).isEmpty, "one session was enough")
             await third.close()
@@ -111,7 +83,8 @@ import TidemarkPhones
     }
 
     @Test func `is lost by the old app, which holds it in memory`() async throws {
-        try await play(Self.enlarge) { ground, storage, address, photos in
+        try await PhoneGround.playWithPhotos(.stamps, PhonePhotos.enlarge) {
+            ground, storage, address, photos in
             let first = try ground.phone(
                 StampsBefore.self, "before", storage: address, photos: photos)
             try await signIn(first)
@@ -132,7 +105,7 @@ import TidemarkPhones
     }
 
     @Test func `arrives by the old app that nothing interrupts`() async throws {
-        try await play { ground, storage, address, photos in
+        try await PhoneGround.playWithPhotos(.stamps) { ground, storage, address, photos in
             let app = try ground.phone(
                 StampsBefore.self, "before", storage: address, photos: photos)
             try await signIn(app)
@@ -145,11 +118,8 @@ import TidemarkPhones
     }
 
     @Test func `says that Storage refuses its photo, and can be discarded`() async throws {
-        try await play { photo in
-            try FileManager.default.removeItem(at: photo)
-            try Data("no picture".utf8).write(
-                to: photo.deletingLastPathComponent().appending(path: "1.txt"))
-        } _: { ground, storage, address, photos in
+        try await PhoneGround.playWithPhotos(.stamps, PhonePhotos.replaceByText) {
+            ground, storage, address, photos in
             let app = try ground.phone(StampsAfter.self, storage: address, photos: photos)
             try await signIn(app)
             await app.tap("add", "Penny Black")

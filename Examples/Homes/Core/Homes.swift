@@ -17,6 +17,7 @@ extension Example {
             before: HomesBefore.self, after: HomesAfter.self, seed: HomesWorld.seed,
             others: HomesWorld.others, truth: HomesWorld.truth, story: story)
         homes.isUsedBefore = false
+        homes.hasPhotos = true
         return homes
     }()
 
@@ -40,6 +41,13 @@ extension Example {
         StoryScene(
             "A good network again. One phone is at home; the other still waits.",
             [.airplane(false), .network(.healthy)], seconds: 5, until: .fresh),
+        StoryScene(
+            "On 3G, she chooses a picture for her profile.", [.network(.threeG), .tap("photo")],
+            seconds: 2),
+        StoryScene(
+            "The app is killed while the picture is on its way, and opened again.",
+            [.kill, .launch], seconds: 8),
+        StoryScene("The picture was on disk, and arrives.", [], seconds: 4),
     ]
 }
 

@@ -3,6 +3,8 @@ import Foundation
 import Synchronization
 import Tidemark
 public import TidemarkApp
+public import TidemarkFiles
+public import TidemarkImages
 
 /// The app on Tidemark. The sign-up is a job in a journal, and the launch is a state machine in
 /// which every state has a way out.
@@ -16,6 +18,10 @@ public final class HomesAfter: PhoneApp {
         /// True if the interrupted onboarding of an earlier run was resumed.
         var hasResumed = false
         var proof: Proof?
+        /// The number of photos that the user has chosen.
+        var chosenPhotos = 0
+        /// The loaded picture, and its object's name.
+        var picture: (path: String, picture: TidemarkImages.Picture)?
     }
 
     /// The user's identity according to Apple.
@@ -31,6 +37,10 @@ public final class HomesAfter: PhoneApp {
     private let stack: TidemarkStack
     private let shown: ScreenModel<HomesModel>
     private let tasks = AppTasks()
+    /// The profile's picture; nil in an app without Storage.
+    private let photo: HomePhoto?
+    /// Returns the next photo that the user has taken; nil if there are none.
+    private let takenPhoto: @Sendable (Int) -> URL?
     private let state = Mutex(State())
 
     public var screens: AsyncStream<Screen> { shown.screens }
@@ -38,33 +48,48 @@ public final class HomesAfter: PhoneApp {
     public convenience init(_ phone: PhoneEnvironment) throws {
         try self.init(
             Self.settings(phone.settings), madeUp: phone.settings.user.appleCredential,
+            storage: phone.settings.storage, takenPhoto: { phone.settings.photo(after: $0) },
             now: phone.now)
     }
 
     /// Makes the app with Apple's own sheet: the view calls ``signIn(with:)`` with its answer.
-    public convenience init(_ settings: StackSettings) throws {
-        try self.init(settings, madeUp: nil, now: { Date() })
+    ///
+    /// - Parameter storage: The place of the pictures; nil for an app without them.
+    public convenience init(_ settings: StackSettings, storage: PhoneStorage? = nil) throws {
+        try self.init(settings, madeUp: nil, storage: storage, now: { Date() })
     }
 
     /// Makes the app that Xcode runs. On a real project, it has Apple's own sheet; local servers,
     /// which accept a made-up token, need no account at Apple.
     public convenience init(_ services: PhoneServices) throws {
         switch services {
-        case .project: try self.init(Self.settings(services))
+        case .project:
+            try self.init(Self.settings(services), storage: services.phoneStorage())
         case .local:
             let user = services.phoneSettings().user
             try self.init(
                 Self.settings(services), madeUp: user.appleCredential,
-                now: { Date() })
+                storage: services.phoneStorage(), now: { Date() })
         }
     }
 
     init(
-        _ settings: StackSettings, madeUp: ProviderCredential?, now: @escaping @Sendable () -> Date
+        _ settings: StackSettings, madeUp: ProviderCredential?, storage: PhoneStorage?,
+        takenPhoto: @escaping @Sendable (Int) -> URL? = { _ in nil },
+        now: @escaping @Sendable () -> Date
     ) throws {
         self.madeUp = madeUp
-        shown = ScreenModel(HomesModel(), now: now) { $0.screen(now: $1) }
-        stack = try TidemarkStack(settings)
+        self.takenPhoto = takenPhoto
+        var model = HomesModel()
+        model.hasPhotos = storage != nil
+        shown = ScreenModel(model, now: now) { $0.screen(now: $1) }
+        let stack = try TidemarkStack(settings)
+        self.stack = stack
+        photo = try storage.map {
+            try HomePhoto(
+                AppPhotos(stack.firestore, FileSettings($0)), stack.firestore,
+                folder: settings.folder + "/pictures")
+        }
         let launch = stack.launch(
             StackSettings.Stages(
                 showContent: { [weak self] user, _ in await self?.showContent(of: user) },
@@ -154,12 +179,17 @@ public final class HomesAfter: PhoneApp {
     private func watchProfile(of user: UserID) {
         guard state.withLock({ $0.profileOf.exchange(user) }) else { return }
         let profile = stack.firestore.collection(Paths.users).document(user.text)
-        tasks.watch(profile.values(as: Profile.self), for: self) { $0.show($1.value) }
+        tasks.watch(profile.values(as: Profile.self), for: self) { $0.show($1.value, of: user) }
+        watchPhoto(of: user)
     }
 
-    private func show(_ profile: Profile?) {
+    private func show(_ profile: Profile?, of user: UserID) {
         guard let profile else { return }
-        shown.change { ($0.name, $0.home) = (profile.name, profile.home) }
+        shown.change { model in
+            (model.name, model.home, model.photo) = (profile.name, profile.home, profile.photo)
+            if !isLoaded(profile.photo) { model.isPhotoLoaded = false }
+        }
+        loadPhoto(of: user)
     }
 
     private func show(_ feed: TypedFeedState<Member>) {
@@ -171,6 +201,84 @@ public final class HomesAfter: PhoneApp {
             }
             model.state = Screen.State(feed.phase, hasRows: true)
         }
+    }
+
+    // MARK: The picture
+
+    /// The picture of the profile, for a view; nil while it is not loaded. Never waits.
+    public var picture: TidemarkImages.Picture? { state.withLock { $0.picture?.picture } }
+
+    private func isLoaded(_ photo: StoredFile?) -> Bool {
+        state.withLock { $0.picture?.path == photo?.path }
+    }
+
+    /// Sends the picture of an earlier process too.
+    private func watchPhoto(of user: UserID) {
+        guard let photo else { return }
+        tasks.begin(self) { app in
+            await photo.photos.outbox.start()
+            app.tasks.watch(await photo.uploads(of: user.text), for: app) { app, upload in
+                app.shown.change { $0.upload = upload }
+            }
+        }
+    }
+
+    /// Loads the picture of the profile, unless it is loaded.
+    private func loadPhoto(of user: UserID) {
+        guard let photo, let file = shown.value.photo, !isLoaded(file) else { return }
+        tasks.begin(self) { app in
+            guard let picture = await photo.load(file, of: user.text) else { return }
+            app.state.withLock { $0.picture = (file.path, picture) }
+            app.shown.change { if $0.photo == file { $0.isPhotoLoaded = true } }
+        }
+    }
+
+    /// Gives the profile another picture. Returns when it is on disk, also without a network. It is
+    /// shown at once.
+    public func choose(_ picture: FileUpload) async {
+        guard let photo, let user = stack.identity.user else { return }
+        let replaced = shown.value.photo
+        do throws(FirestoreError) {
+            let receipt = try await photo.choose(picture, of: user.text)
+            shown.change { $0.message = nil }
+            follow(receipt, replacing: replaced)
+        } catch { shown.change { $0.message = error.message } }
+    }
+
+    /// Deletes the replaced picture when the new one has arrived, and shows the reason if the
+    /// server refuses it.
+    private func follow(_ receipt: WriteReceipt, replacing replaced: StoredFile?) {
+        tasks.add(
+            Task { [weak self] in
+                do throws(FirestoreError) {
+                    try await receipt.acknowledged()
+                    if let replaced { await self?.photo?.remove(replaced) }
+                } catch {
+                    // The user has given up the picture.
+                    if error.code == .cancelled { return }
+                    self?.shown.change { $0.message = error.message }
+                }
+            })
+    }
+
+    private func settle(isRetried: Bool) async {
+        guard let outbox = photo?.photos.outbox, let upload = shown.value.upload else { return }
+        do throws(FirestoreError) {
+            if isRetried {
+                try await outbox.retry(upload.id)
+            } else {
+                try await outbox.discard(upload.id)
+            }
+        } catch { shown.change { $0.message = error.message } }
+    }
+
+    /// Chooses the next photo that the user has taken.
+    private func chooseTaken() async {
+        let number = state.withLock { state in
+            defer { state.chosenPhotos += 1 }
+            return state.chosenPhotos
+        }
+        if let file = takenPhoto(number) { await choose(FileUpload(file)) }
     }
 
     // MARK: User actions
@@ -190,6 +298,9 @@ public final class HomesAfter: PhoneApp {
             profile["home"] = .string(text)
             await keep(step: 1, profile)
             launch.perform(.submit)
+        case "photo": await chooseTaken()
+        case "retryPhoto": await settle(isRetried: true)
+        case "discardPhoto": await settle(isRetried: false)
         case "tryAgain": launch.perform(.tryAgain)
         case "signInAgain": launch.perform(.signInAgain)
         case "giveUp": launch.perform(.giveUp)
@@ -243,13 +354,17 @@ public final class HomesAfter: PhoneApp {
         ]
     }
 
-    public func networkMayBeBack() async { await stack.signal(.networkIsBack) }
+    public func networkMayBeBack() async {
+        await stack.signal(.networkIsBack)
+        if let user = stack.identity.user { loadPhoto(of: user) }
+    }
 
     public func clockChanged() async { shown.change { _ in } }
 
     public func close() async {
         state.withLock { $0.launch }?.close()
         tasks.cancel()
+        await photo?.photos.outbox.stop()
         await stack.close()
         shown.finish()
     }

@@ -2,6 +2,7 @@ public import ExampleKit
 public import Foundation
 public import Tidemark
 import TidemarkApp
+public import TidemarkFiles
 
 /// A document of `homes/HOME/members`.
 public struct Member: Codable, Equatable, Sendable {
@@ -30,6 +31,14 @@ public struct HomesModel: Equatable, Sendable {
     public var place = Place.opening
     public var name = ""
     public var home = ""
+    /// The picture of the profile; nil if there is none.
+    public var photo: StoredFile?
+    /// True if the picture is loaded.
+    public var isPhotoLoaded = false
+    /// The picture that is not sent yet.
+    public var upload: WaitingFile?
+    /// True if the user can choose a picture.
+    public var hasPhotos = false
     /// The members, newest first.
     public var lines: [Line] = []
     public var state = Screen.State.loading
@@ -115,12 +124,15 @@ public struct HomesModel: Equatable, Sendable {
 
     private func homeScreen(_ now: Date) -> Screen {
         let times = RelativeTime(timeZone: .gmt)
+        var you = Row("you", "You", kind: .figure, trailing: name.isEmpty ? "…" : name)
+        if photo != nil {
+            you.picture = Picture(of: name)
+            you.picture?.isLoaded = isPhotoLoaded
+            you.detail = upload.map { "Picture: \($0.words.lowercased())" }
+            you.isPending = upload != nil
+        }
         let own = Screen.Section(
-            nil,
-            [
-                Row("you", "You", kind: .figure, trailing: name.isEmpty ? "…" : name),
-                Row("home", "Home", kind: .figure, trailing: home.isEmpty ? "…" : home),
-            ])
+            nil, [you, Row("home", "Home", kind: .figure, trailing: home.isEmpty ? "…" : home)])
         let members = lines.map { line in
             Row(
                 line.id, line.member.name,
@@ -138,13 +150,22 @@ public struct HomesModel: Equatable, Sendable {
             }
         return Screen(
             "Homes", shown, sections: [own, Screen.Section("Neighbours", members)],
-            controls: actions)
+            controls: actions + photoControls)
+    }
+
+    /// The choice of a picture, and the ways out for a refused one.
+    private var photoControls: [Control] {
+        if !hasPhotos { return [] }
+        let choice = Control("photo", "Choose a picture")
+        guard upload?.isRefused == true else { return [choice] }
+        return [Control("retryPhoto", "Send again"), Control("discardPhoto", "Discard"), choice]
     }
 }
 
 /// The app's collections and fields.
 enum Paths {
     static let users = "users"
+    static let photo = "photo"
     static let members = "homes/elm/members"
     static let joined = "joinedAt"
     static let updated = "updatedAt"
@@ -156,4 +177,5 @@ enum Paths {
 struct Profile: Codable, Equatable, Sendable {
     var name: String
     var home: String
+    var photo: StoredFile?
 }

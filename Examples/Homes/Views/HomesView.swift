@@ -1,9 +1,12 @@
 #if canImport(SwiftUI)
     import AuthenticationServices
     import ExampleKit
+    import Foundation
     import HomesCore
     import SwiftUI
     import TidemarkApp
+    import TidemarkFiles
+    import TidemarkImages
 
     /// Shows every screen of the app, from the first launch to the home. The core decides which
     /// one.
@@ -12,6 +15,7 @@
         @State private var screen: Screen?
         @State private var text = ""
         @State private var apple = AppleSignIn()
+        @State private var photo: FileUpload?
 
         var body: some View {
             NavigationStack {
@@ -21,8 +25,7 @@
                         ForEach(Array(screen.sections.enumerated()), id: \.offset) { _, section in
                             Section(section.title ?? "") {
                                 ForEach(section.rows) { row in
-                                    LabeledContent(row.title, value: row.trailing ?? "")
-                                        .opacity(row.isPending ? 0.6 : 1)
+                                    HomeRow(row: row, image: row.id == "you" ? app.picture : nil)
                                 }
                             }
                         }
@@ -32,6 +35,11 @@
                 .navigationTitle(screen?.title ?? "Homes")
             }
             .task { for await next in app.screens { screen = next } }
+            .task(id: photo) {
+                guard let chosen = photo else { return }
+                await app.choose(chosen)
+                photo = nil
+            }
         }
 
         @ViewBuilder private func control(_ control: Control) -> some View {
@@ -42,6 +50,7 @@
                 } onCompletion: { result in
                     signIn(result)
                 }
+            case .button where control.id == "photo": PhotoButton(photo: $photo)
             case .button:
                 Button(control.title) { tap(control.id) }.disabled(!control.isEnabled)
             case .field(let placeholder, let button):
@@ -63,6 +72,27 @@
             let typed = text
             text = ""
             Task { await app.tap(id, typed) }
+        }
+    }
+
+    /// Shows a line of the home, and the picture of the user.
+    struct HomeRow: View {
+        let row: Row
+        /// The picture; nil until it is loaded.
+        let image: TidemarkImages.Picture?
+
+        var body: some View {
+            HStack {
+                if let image = image?.makeCGImage() {
+                    Image(decorative: image, scale: 3).resizable().frame(width: 48, height: 48)
+                        .clipShape(.circle)
+                }
+                VStack(alignment: .leading) {
+                    LabeledContent(row.title, value: row.trailing ?? "")
+                    if let detail = row.detail { Text(detail).font(.caption) }
+                }
+            }
+            .opacity(row.isPending ? 0.6 : 1)
         }
     }
 #endif
