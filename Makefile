@@ -20,7 +20,7 @@ help:
 	@echo "make format, lint  format the code, or check its format"
 	@echo "make commits       check the messages of your commits"
 
-.PHONY: help demo show show-page test debug-build docs long ci setup format lint commits run-tests check-apple check-views interop demo-small serve bench bench-server bench-waits bench-client bench-encryption bench-caller bench-app bench-health bench-takeover bench-pipelines bench-lint results tables screenshots proto races clean
+.PHONY: help demo show show-page test debug-build docs long ci setup format lint commits run-tests check-apple check-views interop demo-small serve bench bench-server bench-waits bench-client bench-encryption bench-caller bench-app bench-health bench-takeover bench-pipelines bench-files bench-lint results tables screenshots proto races clean
 
 # Plays a generated history against local servers, before and after: three clients of one feed, then
 # the users of a chat app, of a messaging app, of a fitness app and of a feed of pictures, a sign-up
@@ -226,6 +226,12 @@ bench-health: setup
 bench-pipelines: setup
 	@Scripts/build -c release --product Benchmarks
 	@.build/release/Benchmarks pipelines $(ARGS)
+
+# Uploads 64 MiB through the outbox of files beside a plain PUT, and opens a queue of 10,000 files beside
+# an empty one, by turns. Fails if a limit (Benchmarks/Files/FileFigures.swift) is missed.
+bench-files: setup
+	@Scripts/build -c release --product Benchmarks
+	@.build/release/Benchmarks files
 
 # Lints a generated app of 100,000 lines of Swift. Fails above 10 s. Options: ARGS="--lines 20000"
 bench-lint: setup

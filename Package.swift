@@ -97,7 +97,7 @@ let table = """
         TidemarkApp Tidemark ArgumentParser NIOPosix UnixSignals
     tidemark-lint: TidemarkLint TidemarkRules TidemarkServer ArgumentParser/Lint
     Benchmarks: +TidemarkTesting +TidemarkApp CTidemarkSQLite TidemarkEncryption TidemarkHealth
-        +TidemarkLivePipelines
+        +TidemarkLivePipelines TidemarkFiles
         ArgumentParser AsyncHTTPClient Hummingbird HummingbirdCore Logging NIOHTTP1
     # What several targets of tests share, and the tests, which may import TestSupport too
     TestSupport:

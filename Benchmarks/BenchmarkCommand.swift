@@ -20,19 +20,20 @@ extension RepeatedStep: ExpressibleByArgument {}
             engine is held at a time, by whatever is asked of 11,000 to a million documents; "takeover" \
             what the first open after an update from FirebaseFirestore costs; "healthkit" how \
             HealthKit's samples come into the store (Benchmarks/Health/HealthKitFigures.swift); \
-            "pipelines" figures and pages of pipelines on the device. All fail \
+            "pipelines" figures and pages of pipelines on the device; "files" an upload through the \
+            outbox of files and the opening of its queue (Benchmarks/Files/FileFigures.swift). All fail \
             when a bar is missed, or a step or its yardstick was not measured, and need a quiet \
             machine.
             """)
 
     enum Suite: String, CaseIterable, ExpressibleByArgument {
         case store, server, client, encryption, caller, codable, app, bars, steps, takeover,
-            healthkit, pipelines
+            healthkit, pipelines, files
 
         /// The names that `--only` can select by their beginning.
         var parts: [String] {
             switch self {
-            case .store, .server, .codable, .steps, .healthkit: []
+            case .store, .server, .codable, .steps, .healthkit, .files: []
             case .client, .encryption: ClientPart.allCases.map(\.rawValue)
             case .caller: CallerStep.allCases.map(\.rawValue)
             case .app: AppSuite.bars.map(\.name)
@@ -46,7 +47,7 @@ extension RepeatedStep: ExpressibleByArgument {}
     @Argument(
         help: """
             The suites to run, of store, server, client, encryption, caller, codable, app, bars, \
-            steps, takeover, healthkit and pipelines. By default, store, server and codable.
+            steps, takeover, healthkit, pipelines and files. By default, store, server and codable.
             """)
     var suites: [Suite] = []
 
@@ -193,6 +194,8 @@ extension RepeatedStep: ExpressibleByArgument {}
                 let pipelines = PipelineSuite(
                     count: cached, folder: folder, only: only, report: report)
                 allHold = try await pipelines.run() && allHold
+            case .files:
+                allHold = try await FileSuite(folder: folder, report: report).run() && allHold
             case .bars:
                 let bars = BarSuite(
                     count: count, scale: scale, soak: soak, only: only, folder: folder,
