@@ -42,6 +42,18 @@ import TidemarkTesting
         await local.stop()
     }
 
+    @Test func `hands files to a session of the system`() throws {
+        let local = try LocalFirestore.start()
+        let firestore = try local.firestore()
+        var settings = FileSettings(bucket: "my-project.firebasestorage.app")
+        settings.backgroundSession = "com.example.app.files"
+        let files = FileOutbox(firestore, settings)
+        let identifier = "com.example.app.other"
+        let completion: @Sendable () -> Void = {}
+        files.handleEvents(ofBackgroundSession: identifier, completion: completion)
+        #expect(!files.handleEvents(ofBackgroundSession: identifier, completion: completion))
+    }
+
     @Test func `names the networks on which a film is not sent`() throws {
         let photo = URL(fileURLWithPath: "film.mov")
         let film = FileUpload(photo, networks: [.wifiOnly, .notOnLowData])

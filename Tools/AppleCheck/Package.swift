@@ -54,6 +54,7 @@ let package = Package(
         checked("Tidemark", modules),
         checked("TidemarkApp", modules + ["Tidemark"]),
         checked("TidemarkHealth", modules + ["TidemarkWords"]),
+        checked("TidemarkFiles", modules),
         // FirebaseAuth is no module of Apple's: its stub stands in on a Mac too.
         stub("FirebaseAuth"),
         checked("FirebaseAuthAdapter", ["FirebaseAuth", "TidemarkApp"]),
@@ -62,8 +63,8 @@ let package = Package(
         .testTarget(
             name: "AppleCheckTests",
             dependencies: modules + [
-                "Tidemark", "TidemarkImages", "TidemarkApp", "TidemarkHealth", "Witness",
-                "FirebaseAuth", "FirebaseAuthAdapter",
+                "Tidemark", "TidemarkImages", "TidemarkApp", "TidemarkFiles", "TidemarkHealth",
+                "Witness", "FirebaseAuth", "FirebaseAuthAdapter",
             ],
             // Testing knows Apple's CoreGraphics and would look for its own additions to that
             // module.

@@ -138,3 +138,44 @@ extension FileOutbox {
         FirestoreError(.notFound, "No file with the number \(file) was refused.")
     }
 }
+
+// MARK: - A session of the system
+
+extension FileOutbox {
+    /// Takes the system's call that it has launched or resumed the app for a background session.
+    /// Call it after ``start()``, from
+    /// `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
+    ///
+    /// - Parameters:
+    ///   - identifier: The session's identifier.
+    ///   - completion: The system's completion handler. It is called on the main queue when the
+    ///     next part of a file was handed to the system, or after 10 s.
+    /// - Returns: False if the session is not this outbox's. The completion is then not called.
+    @discardableResult
+    public nonisolated func handleEvents(
+        ofBackgroundSession identifier: String, completion: @escaping @Sendable () -> Void
+    ) -> Bool {
+        guard let background, background.identifier == identifier else { return false }
+        background.handleEvents(completion)
+        return true
+    }
+
+    /// True if a chunk of an earlier process is still being sent to the file's session.
+    func isHeld(_ file: Int64, _ session: UserSession) -> Bool {
+        background?.holds(file, of: session.user) ?? false
+    }
+
+    /// Cancels the chunks of earlier processes that belong to no upload any longer.
+    func compareChunks(_ session: UserSession) async {
+        guard let background else { return }
+        for id in background.found(of: session.user) {
+            let row: QueuedFile?
+            // A row that cannot be read now decides nothing.
+            do { row = try await answer { session.file(id, completion: $0) } } catch { continue }
+            let record = row.flatMap { row in
+                row.state == .waiting ? FileCoding.upload(row.upload).record : nil
+            }
+            background.compare(id, of: session.user, address: record?.session?.address)
+        }
+    }
+}

@@ -29,6 +29,8 @@ public actor FileOutbox {
     let settings: FileSettings
     private let client: StorageClient
     private let environment: FileEnvironment
+    /// The session of the system that sends chunks; nil if this process sends them.
+    nonisolated let background: BackgroundSession?
     /// The path of the folder of all users' copies.
     let base: String
     /// True if the copies end with this outbox, as a cache in memory does.
@@ -70,15 +72,20 @@ public actor FileOutbox {
         self.environment = environment
         let providers = firestore.tokenProviders
         let address = settings.resolvedAddress(ProcessInfo.processInfo.environment)
+        let base =
+            firestore.filesFolder
+            ?? FileManager.default.temporaryDirectory.path + "/tidemark-files-\(UUID().uuidString)"
+        background = settings.backgroundSession.map {
+            BackgroundSession($0, folder: base + "/chunks", clock: environment.clock)
+        }
         client = StorageClient(
             wire: StorageWire(address: address, appID: settings.appID),
             tokens: StorageTokens(
                 settings.tokenProvider ?? providers.user,
-                appCheck: settings.appCheckProvider ?? providers.appCheck))
+                appCheck: settings.appCheckProvider ?? providers.appCheck),
+            background: background)
         isTemporary = firestore.filesFolder == nil
-        base =
-            firestore.filesFolder
-            ?? FileManager.default.temporaryDirectory.path + "/tidemark-files-\(UUID().uuidString)"
+        self.base = base
         lanes = UploadLanes(
             smallBytes: settings.smallFileBytes, smallAtOnce: settings.smallFilesAtOnce)
         firestore.fileOutbox.object = self
@@ -118,7 +125,8 @@ public actor FileOutbox {
             case .mayBeBack: Task { await self?.networkMayBeBack() }
             }
         }
-        loop = Task { [weak self] in
+        loop = Task { [weak self, background] in
+            await background?.begin { signal.yield() }
             for await _ in signals {
                 guard let self, !Task.isCancelled else { break }
                 await self.turn()
@@ -177,7 +185,8 @@ public actor FileOutbox {
         await cleanUp(contents, session)
         await endUnwanted(contents)
         remove(contents.removals, session)
-        let waiting = contents.files.filter { $0.state == .waiting }
+        await compareChunks(session)
+        let waiting = contents.files.filter { $0.state == .waiting && !isHeld($0.id, session) }
         let broken = brokenRules
         let decision = lanes.decide(waiting.map { .init($0, broken) })
         for id in decision.yields { runs[id]?.control.yield() }

@@ -25,6 +25,14 @@ public struct FileSettings: Sendable {
     /// The maximum number of small files that are sent at a time.
     public var smallFilesAtOnce = 3
 
+    /// The identifier of the session in which the system sends files also while the app is
+    /// suspended, such as `com.example.app.files`; nil sends them only while the app runs. Each
+    /// client of an app needs its own.
+    ///
+    /// Pass the system's calls to ``FileOutbox/handleEvents(ofBackgroundSession:completion:)``. On
+    /// macOS and Linux, the chunks end with the process.
+    public var backgroundSession: String?
+
     public init(bucket: String) { self.bucket = bucket }
 
     static let cloudAddress = "https://firebasestorage.googleapis.com"

@@ -153,7 +153,8 @@ struct UploadRun: Sendable {
         }
         do {
             return .answer(
-                try await client.send(request, target, of: session.user, chunk: chunk))
+                try await client.send(
+                    request, target, of: session.user, chunk: chunk, file: id))
         } catch { return .broke }
     }
 

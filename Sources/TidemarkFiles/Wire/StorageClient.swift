@@ -15,11 +15,20 @@ struct StorageClient: Sendable {
 
     let wire: StorageWire
     let tokens: StorageTokens
+    /// The session of the system that sends the chunks of files; nil if this process sends them.
+    var background: BackgroundSession?
 
+    /// - Parameter file: The number of the file in the journal; nil for an upload without one.
     func send(
-        _ request: UploadMachine.Request, _ target: UploadTarget, of user: [UInt8], chunk: [UInt8]
+        _ request: UploadMachine.Request, _ target: UploadTarget, of user: [UInt8], chunk: [UInt8],
+        file: Int64? = nil
     ) async throws -> UploadAnswer {
         let tokens = try await tokens.current(of: user)
+        if let background, let file, case .chunk(let address, let offset, _, _) = request {
+            return try await background.send(
+                wire.request(request, target, with: tokens), bytes: chunk,
+                BackgroundChunks.Chunk(user: user, file: file, address: address, offset: offset))
+        }
         return try await answer(to: wire.request(request, target, with: tokens, chunk: chunk))
     }
 

@@ -16,11 +16,12 @@ struct Phone {
     ///   - address: The address of Storage.
     ///   - small: The size in bytes up to which a file is small.
     ///   - clock: The clock of the waits between attempts.
+    ///   - background: The session of the system that sends chunks; nil for none.
     ///   - onStep: Called before each step of an upload.
     init(
         _ local: LocalFirestore, folder: TemporaryFolder, address: String,
         small: Int64 = 1 << 20, tokens: (any TokenProvider)? = nil,
-        clock: any Clock<Duration> = InstantClock(),
+        clock: any Clock<Duration> = InstantClock(), background: String? = nil,
         onStep: @escaping @Sendable () -> Void = {}
     ) throws {
         let cache = folder.url.appendingPathComponent("cache").path
@@ -29,6 +30,7 @@ struct Phone {
         settings.address = address
         settings.smallFileBytes = small
         settings.tokenProvider = tokens
+        settings.backgroundSession = background
         outbox = FileOutbox(
             firestore, settings,
             environment: FileEnvironment(

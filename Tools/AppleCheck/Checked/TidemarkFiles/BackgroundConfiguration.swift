@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkFiles/Background/BackgroundConfiguration.swift
