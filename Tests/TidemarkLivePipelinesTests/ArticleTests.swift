@@ -38,6 +38,37 @@ import TidemarkTesting
         await devices.local.stop()
     }
 
+    /// Shows a line of text about a search.
+    private func show(_ collection: String, completeAt: Timestamp?) {
+        #expect(collection == "messages" && completeAt != nil)
+    }
+
+    @Test func `searching on the device`() async throws {
+        let devices = try Devices()
+        let firestore = devices.device
+        for (id, text) in [("a", "Blue teapot"), ("b", "A blue tea"), ("c", "Green tea")] {
+            try await devices.other.document("messages/\(id)").setData(["text": text])
+        }
+        _ = try await firestore.collection("messages").getDocuments()
+        try await firestore.setWordIndexes([
+            WordIndex(collectionID: "messages", fields: ["text"])
+        ])
+        let found = try await firestore.pipeline().collection("messages")
+            .search(query: "blue tea*", limit: 20)
+            .execute(source: .cache)
+        #expect(Set(found.results.compactMap(\.id)) == ["a", "b"])
+        if let searched = found.searched.first {
+            show(searched.collection, completeAt: searched.completeAt)
+        }
+        let live = firestore.pipeline().collection("messages").search(query: "tea")
+        for try await snapshot in live.snapshots(source: .cache) {
+            let isShown =
+                show(snapshot.results, isFresh: snapshot.freshness.isFresh)
+            if isShown { break }
+        }
+        await devices.local.stop()
+    }
+
     @Test func `pipelines`() async throws {
         var configuration = FirestoreServer.Configuration()
         configuration.editions = DatabaseEditions(.enterprise)

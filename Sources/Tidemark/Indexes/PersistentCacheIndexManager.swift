@@ -23,6 +23,21 @@ public final class PersistentCacheIndexManager: Sendable {
         return states.map(\.definition.sentence)
     }
 
+    /// Returns the word indexes of ``Firestore/setWordIndexes(_:)``, and whether each is filled.
+    public func wordIndexes() async throws(FirestoreError) -> [(index: WordIndex, isReady: Bool)] {
+        let states: [WordIndexState] = try await answer {
+            firestore.engine.wordIndexes(completion: $0)
+        }
+        return states.map { state in
+            let definition = state.definition
+            return (
+                WordIndex(
+                    collectionID: definition.collectionID,
+                    fields: definition.fields.map(\.encoded)), state.isReady
+            )
+        }
+    }
+
     private func setMakesIndexes(_ isAutomatic: Bool) {
         firestore.engine.setMakesIndexes(isAutomatic, completion: Self.note)
     }

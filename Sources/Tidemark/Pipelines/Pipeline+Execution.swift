@@ -9,11 +9,15 @@ extension Pipeline {
         /// reason.
         public let freshness: Freshness
         public let metadata: SnapshotMetadata
+        /// The documents at which the searches of a pipeline on this device looked. Empty without a
+        /// search, and for a server's answer.
+        public let searched: [SearchedDocuments]
 
         package init(
             _ results: [PipelineResult], executionTime: Timestamp, freshness: Freshness,
-            hasPendingWrites: Bool = false
+            hasPendingWrites: Bool = false, searched: [SearchedDocuments] = []
         ) {
+            self.searched = searched
             self.results = results
             self.executionTime = executionTime
             self.freshness = freshness

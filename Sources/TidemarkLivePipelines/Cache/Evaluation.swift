@@ -14,10 +14,16 @@ final class Evaluation: Sendable {
     func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
     /// The surroundings of a run that ends when it is cancelled.
-    func context(_ firestore: Firestore) -> PipelineContext {
-        PipelineContext(
+    ///
+    /// - Parameter words: The fields in which searches look for words.
+    func context(
+        _ firestore: Firestore, words: [WordIndexDefinition] = []
+    ) -> PipelineContext {
+        let fields = words.map { (ByteString($0.collectionID), $0.fields) }
+        return PipelineContext(
             database: firestore.databaseID, now: firestore.environment.now(),
             seed: UInt64(firestore.environment.random() * 0x1p53),
+            searchedFields: Dictionary(fields) { first, _ in first }, isOnDevice: true,
             interruption: { [self] in
                 isCancelled.load(ordering: .relaxed)
                     ? PipelineError(.cancelled, "The task was cancelled.") : nil
@@ -26,9 +32,11 @@ final class Evaluation: Sendable {
 
     /// Runs a pipeline to its end. Called on any thread, which it occupies.
     func rows(
-        of plan: SourcePlan, over documents: [[ViewDocument]], in firestore: Firestore
+        of plan: SourcePlan, over found: CachedSources, in firestore: Firestore
     ) throws(PipelineError) -> [PipelineResult] {
-        let run = plan.pipeline.run(over: plan.source(documents), context: context(firestore))
+        let run = plan.pipeline.run(
+            over: plan.source(found.documents),
+            context: context(firestore, words: found.words))
         var results: [PipelineResult] = []
         var bytes = 0
         while let row = try run.next() {

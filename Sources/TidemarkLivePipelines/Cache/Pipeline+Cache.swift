@@ -74,7 +74,7 @@ extension Pipeline {
                 DispatchQueue.global().async {
                     finish(
                         Result { () throws(PipelineError) in
-                            try evaluation.rows(of: plan, over: found.documents, in: firestore)
+                            try evaluation.rows(of: plan, over: found, in: firestore)
                         }.mapError { .server($0.status) })
                 }
             }
@@ -82,7 +82,8 @@ extension Pipeline {
         return Snapshot(
             results, executionTime: firestore.environment.now(),
             freshness: .stale(age: found.age, reason: reason),
-            hasPendingWrites: found.documents.contains { $0.contains(where: \.hasPendingWrites) })
+            hasPendingWrites: found.documents.contains { $0.contains(where: \.hasPendingWrites) },
+            searched: found.searches.map { SearchedDocuments($0, words: found.words) })
     }
 }
 

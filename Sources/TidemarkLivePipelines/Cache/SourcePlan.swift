@@ -13,7 +13,9 @@ struct SourcePlan: Sendable {
     /// - Throws: `invalidArgument` for a pipeline that a server would refuse, or that changes
     ///   documents.
     init(_ value: PipelineValue, in database: DatabaseID) throws(FirestoreError) {
-        do throws(PipelineError) { pipeline = try value.validated(in: database) } catch {
+        do throws(PipelineError) {
+            pipeline = try value.validated(in: database, isOnDevice: true)
+        } catch {
             throw FirestoreError(error.status)
         }
         if pipeline.write != nil {
@@ -42,6 +44,7 @@ struct SourcePlan: Sendable {
     ) -> (source: CachedSource, isSorted: Bool) {
         let whole = whole(scan.origin)
         guard case .rows(var query) = whole else { return (whole, false) }
+        if !scan.terms.isEmpty { return (.words(query, scan.terms), false) }
         query.filter = scan.filter
         if isAlone {
             query.orders = scan.orders

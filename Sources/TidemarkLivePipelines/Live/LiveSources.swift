@@ -27,11 +27,17 @@ struct LiveSources {
     var areKnown: Bool { states.allSatisfy { $0 != nil } }
     var havePendingWrites: Bool { states.contains { $0?.hasPendingWrites == true } }
 
+    /// The oldest time as of which a source is complete; nil if one never was.
+    var readTime: Timestamp? {
+        let known = states.compactMap { $0 }
+        let times = known.compactMap(\.readTime)
+        return times.count == known.count ? times.min() : nil
+    }
+
     /// Fresh if all sources are, as of the oldest of their times.
     func freshness(now: Timestamp) -> Freshness {
         let known = states.compactMap { $0 }
-        let times = known.compactMap(\.readTime)
-        let oldest = times.count == known.count ? times.min() : nil
+        let oldest = readTime
         for case .stale(_, let reason) in known.map(\.freshness) {
             return .stale(
                 age: oldest.map { max(.zero, now.duration(since: $0)) }, reason: reason)

@@ -25,6 +25,9 @@ final class PipelineListener: Sendable {
         var live: LivePipeline
         var sources: LiveSources
         var last: Pipeline.Snapshot?
+        /// The collections that are searched, and the fields in which.
+        let searches: [QueryValue]
+        var words: [WordIndexDefinition] = []
     }
 
     private let pipeline: Pipeline
@@ -47,8 +50,17 @@ final class PipelineListener: Sendable {
     func start() {
         do throws(FirestoreError) {
             let (firestore, value) = try pipeline.runnable()
-            let queries = try queries(try SourcePlan(value, in: firestore.databaseID), firestore)
-            listen(to: queries, firestore)
+            let plan = try SourcePlan(value, in: firestore.databaseID)
+            let queries = try queries(plan, firestore)
+            guard plan.pipeline.searches else { return listen(to: queries, firestore) }
+            firestore.engine.searchedWords { [self] result in
+                switch result {
+                case .failure(let error): observer(.failure(FirestoreError(error)))
+                case .success(let words):
+                    state.withLock { $0?.words = words }
+                    listen(to: queries, firestore)
+                }
+            }
         } catch { observer(.failure(error)) }
     }
 
@@ -59,7 +71,7 @@ final class PipelineListener: Sendable {
         var queries: [QueryValue] = []
         for source in plan.sources {
             switch source {
-            case .rows(let query): queries.append(query)
+            case .rows(let query), .words(let query, _): queries.append(query)
             case .documents(let paths):
                 if paths.count > Self.maxDocuments {
                     throw .invalidArgument(
@@ -79,7 +91,10 @@ final class PipelineListener: Sendable {
             state = State(
                 firestore: firestore,
                 live: LivePipeline(plan.pipeline, sourceCount: count),
-                sources: LiveSources(count: count, options))
+                sources: LiveSources(count: count, options),
+                searches: plan.sources.compactMap { source in
+                    if case .words(let query, _) = source { query } else { nil }
+                })
         }
         return queries
     }
@@ -147,7 +162,7 @@ final class PipelineListener: Sendable {
         _ state: inout State?, _ items: [Item]
     ) throws(FirestoreError) -> Pipeline.Snapshot? {
         guard var current = state.take() else { return nil }
-        let context = evaluation.context(current.firestore)
+        let context = evaluation.context(current.firestore, words: current.words)
         let now = context.now
         for (source, result) in items {
             switch result {
@@ -169,7 +184,7 @@ final class PipelineListener: Sendable {
         }
         let firestore = current.firestore
         let snapshot = Self.snapshot(
-            rows.map { PipelineResult(firestore, $0) }, of: current.sources, now: now)
+            rows.map { PipelineResult(firestore, $0) }, of: current, now: now)
         let isNew = current.last.map { isNews(snapshot, after: $0) } ?? true
         if isNew { current.last = snapshot }
         state = current
@@ -177,14 +192,19 @@ final class PipelineListener: Sendable {
     }
 
     private static func snapshot(
-        _ results: [PipelineResult], of sources: LiveSources, now: Timestamp
+        _ results: [PipelineResult], of state: State, now: Timestamp
     ) -> Pipeline.Snapshot {
-        let freshness = sources.freshness(now: now)
+        let freshness = state.sources.freshness(now: now)
         var time = now
         if case .fresh(let readTime) = freshness { time = readTime }
         return Pipeline.Snapshot(
             results, executionTime: time, freshness: freshness,
-            hasPendingWrites: sources.havePendingWrites)
+            hasPendingWrites: state.sources.havePendingWrites,
+            searched: state.searches.map { query in
+                SearchedDocuments(
+                    query, words: state.words, usesIndex: false,
+                    completeAt: state.sources.readTime)
+            })
     }
 
     private func isNews(_ new: Pipeline.Snapshot, after old: Pipeline.Snapshot) -> Bool {

@@ -22,7 +22,9 @@ enum TextSearch {
         guard case .value(.string(let text)) = arguments[0].evaluate(scope) else {
             return .error("document_matches expects a string.")
         }
-        return .boolean(SearchQuery(text).matches(SearchWords(scope.row.fields)))
+        do throws(PipelineError) {
+            return .boolean(try scope.run.query(text).matches(scope.run.words(of: scope.row)))
+        } catch { return .error(error.message) }
     }
 
     private static let score = Function.lazily("score", takes: 0...0) { _, scope in
@@ -37,86 +39,5 @@ enum TextSearch {
             throw Fault("geo_distance expects two points.")
         }
         return .value(.double(RealMath.distance(from: a, to: b)))
-    }
-}
-
-/// The words of a document's strings, at any depth, with the number of their occurrences.
-struct SearchWords {
-    private(set) var counts: [String: Int] = [:]
-    /// The words in order, for phrases. An empty word separates two strings.
-    private(set) var sequence: [String] = []
-
-    init(_ fields: MapValue) { add(.map(fields)) }
-
-    private mutating func add(_ value: Value) {
-        switch value {
-        case .string(let text):
-            for word in Self.words(of: text) {
-                counts[word, default: 0] += 1
-                sequence.append(word)
-            }
-            sequence.append("")
-        case .array(let values): for value in values { add(value) }
-        case .map(let fields): for entry in fields { add(entry.value) }
-        default: return
-        }
-    }
-
-    /// Returns the words of a text: runs of letters and digits, in lower case.
-    static func words(of text: String) -> [String] {
-        text.lowercased().unicodeScalars
-            .split { !$0.properties.isAlphabetic && $0.properties.numericType == nil }
-            .map { String($0) }
-    }
-
-    func contains(phrase: [String]) -> Bool {
-        guard let first = phrase.first else { return true }
-        return sequence.indices.contains { index in
-            sequence[index] == first && sequence[index...].starts(with: phrase)
-        }
-    }
-}
-
-/// The text of a search: words, `"phrases"`, and words with a minus, which a document must not
-/// contain.
-struct SearchQuery: Sendable {
-    private var wanted: [[String]] = []
-    private var unwanted: [[String]] = []
-
-    init(_ text: String) {
-        var rest = text[...]
-        while let first = rest.first {
-            if first == " " {
-                rest.removeFirst()
-                continue
-            }
-            let isUnwanted = first == "-"
-            if isUnwanted { rest.removeFirst() }
-            let isPhrase = rest.first == "\""
-            if isPhrase { rest.removeFirst() }
-            let part = rest.prefix { $0 != (isPhrase ? "\"" : " ") }
-            rest = rest[part.endIndex...].dropFirst()
-            let words = SearchWords.words(of: String(part))
-            if words.isEmpty { continue }
-            if isUnwanted { unwanted.append(words) } else { wanted.append(words) }
-        }
-    }
-
-    /// True if a document has every wanted phrase and no unwanted one.
-    func matches(_ words: SearchWords) -> Bool {
-        wanted.allSatisfy(words.contains(phrase:))
-            && !unwanted.contains(where: words.contains(phrase:))
-    }
-
-    /// Returns how well a document fits, from 0 to 1: more occurrences count more, each less than
-    /// the one before.
-    func score(_ words: SearchWords) -> Double {
-        let terms = wanted.flatMap { $0 }
-        if terms.isEmpty { return 0 }
-        let sum = terms.reduce(0.0) { total, term in
-            let count = Double(words.counts[term] ?? 0)
-            return total + count / (count + 1.2)
-        }
-        return sum / Double(terms.count)
     }
 }

@@ -35,16 +35,19 @@ package struct PipelineScan: Hashable, Sendable {
     package var orders: [Order]
     /// The number of rows that the run needs, if the source applies both the filter and the orders.
     package var limit: Int?
+    /// Words that the documents contain that the run needs. A source can leave out others.
+    package var terms: [SearchTerm]
 
     package init(
         origin: Origin, forceIndex: String? = nil, filter: Filter? = nil, orders: [Order] = [],
-        limit: Int? = nil
+        limit: Int? = nil, terms: [SearchTerm] = []
     ) {
         self.origin = origin
         self.forceIndex = forceIndex
         self.filter = filter
         self.orders = orders
         self.limit = limit
+        self.terms = terms
     }
 }
 

@@ -12,6 +12,13 @@ package struct LivePipeline: Sendable {
     package enum Change: Hashable, Sendable {
         case set(Document)
         case remove(DocumentPath)
+
+        var path: DocumentPath {
+            switch self {
+            case .set(let document): document.path
+            case .remove(let path): path
+            }
+        }
     }
 
     private enum Way: Sendable {
@@ -55,10 +62,25 @@ package struct LivePipeline: Sendable {
             way = .difference(groups)
         case .again(var documents):
             way = .again([])
-            for change in changes { apply(change, to: &documents[source]) }
+            for change in changes {
+                apply(
+                    isNeeded(change, in: context) ? change : .remove(change.path),
+                    to: &documents[source])
+            }
             way = .again(documents)
             if bytes > context.limits.bytes { throw Self.tooLarge(context.limits.bytes) }
         }
+    }
+
+    /// False for a document without the words of the search behind the only source. A search then
+    /// holds the documents that it may find, and runs again over these.
+    private func isNeeded(_ change: Change, in context: PipelineContext) -> Bool {
+        guard case .set(let document) = change, pipeline.sources.count == 1,
+            let terms = pipeline.firstScan?.terms, !terms.isEmpty
+        else { return true }
+        let fields = context.searchedFields[ByteString(document.path.collectionID)]
+        let words = DocumentWords(document.fields, in: fields)
+        return terms.allSatisfy { words.count(of: $0) > 0 }
     }
 
     private mutating func apply(

@@ -13,9 +13,15 @@ package struct PipelineContext: Sendable {
     package let interruption: @Sendable () -> PipelineError?
     /// Returns the time since any fixed moment, to measure each stage; nil measures nothing.
     package let ticks: (@Sendable () -> Duration)?
+    /// The fields that a search looks at, by the id of collections. Other collections are searched
+    /// in all their texts.
+    package let searchedFields: [ByteString: [FieldPath]]
+    /// True on a device, where a search knows the beginnings of words.
+    package let isOnDevice: Bool
 
     package init(
         database: DatabaseID, now: Timestamp, seed: UInt64, limits: PipelineLimits = .production,
+        searchedFields: [ByteString: [FieldPath]] = [:], isOnDevice: Bool = false,
         ticks: (@Sendable () -> Duration)? = nil,
         interruption: @escaping @Sendable () -> PipelineError? = { nil }
     ) {
@@ -24,6 +30,8 @@ package struct PipelineContext: Sendable {
         self.seed = seed
         self.limits = limits
         self.ticks = ticks
+        self.searchedFields = searchedFields
+        self.isOnDevice = isOnDevice
         self.interruption = interruption
     }
 }
@@ -46,6 +54,7 @@ final class RunState {
     /// The bytes of documents that were scanned.
     private var scannedBytes = 0
     private var patterns: [ByteString: Result<Pattern, InvalidPattern>] = [:]
+    private var queries: [ByteString: SearchQuery] = [:]
     private var steps = 0
     /// The number of steps at which the run asks next whether it must end.
     private var nextCheck = RunState.interval
@@ -140,6 +149,20 @@ final class RunState {
     }
 
     fileprivate func release(_ bytes: Int) { memory.release(bytes) }
+
+    /// Returns the query of a search's text. Keeps the 100 first queries.
+    func query(_ text: String) throws(PipelineError) -> SearchQuery {
+        if let known = queries[ByteString(text)] { return known }
+        let query = try SearchQuery(text, allowsPrefixes: context.isOnDevice)
+        if queries.count < 100 { queries[ByteString(text)] = query }
+        return query
+    }
+
+    /// Returns the words of a document for searches.
+    func words(of row: PipelineRow) -> DocumentWords {
+        let id = context.searchedFields.isEmpty ? nil : row.name?.path.collectionID
+        return DocumentWords(row.fields, in: id.flatMap { context.searchedFields[ByteString($0)] })
+    }
 
     /// Returns a compiled pattern. Keeps the 100 first patterns, so a pattern in a field does not
     /// fill the memory.

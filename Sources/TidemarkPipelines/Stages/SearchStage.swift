@@ -27,7 +27,7 @@ struct SearchStage: CompiledStage {
             while var row = try input.next() {
                 try run.step()
                 guard condition.evaluate(Scope(row: row, run: run)).isTrue else { continue }
-                let score = self.score(of: row)
+                let score = self.score(of: row, run)
                 row.setScore(score)
                 try rows.add(row, key: [.double(score)])
             }
@@ -48,9 +48,9 @@ struct SearchStage: CompiledStage {
         return try AddFieldsStage(aliases: fields).stream(over: stream, outer: outer)
     }
 
-    private func score(of row: PipelineRow) -> Double {
+    private func score(of row: PipelineRow, _ run: RunState) -> Double {
         if queries.isEmpty { return 0 }
-        let words = SearchWords(row.fields)
+        let words = run.words(of: row)
         return queries.reduce(0) { $0 + $1.score(words) } / Double(queries.count)
     }
 }

@@ -13,6 +13,8 @@ struct Environment {
     /// The part of the stage `search` that holds the expression.
     var search = SearchPlace.none
     let findings: Findings
+    /// True if the pipeline runs on a device.
+    var isOnDevice = false
 
     mutating func bind(_ name: String) throws(PipelineError) -> Int {
         if slots >= limits.variables {
@@ -29,6 +31,7 @@ final class Findings {
     var sources: [PipelineScan.Origin] = []
     var isDeterministic = true
     var readsClock = false
+    var searches = false
 }
 
 extension Environment {

@@ -5,12 +5,14 @@ struct ScanHints {
     private var filter: Filter?
     private var orders: [Order] = []
     private var limit: Int?
+    private var terms: [SearchTerm] = []
     /// The sort whose order the source may deliver.
     private(set) var sortIndex: Int?
 
     func scan(of origin: PipelineScan.Origin, forceIndex: String?) -> PipelineScan {
         PipelineScan(
-            origin: origin, forceIndex: forceIndex, filter: filter, orders: orders, limit: limit)
+            origin: origin, forceIndex: forceIndex, filter: filter, orders: orders, limit: limit,
+            terms: terms)
     }
 
     /// - Parameter variables: The values of variables, by their slots; empty before a run.
@@ -23,6 +25,11 @@ struct ScanHints {
         {
             conditions.append(FilterHint(argument, known))
             index += 1
+        }
+        if pipeline.stages.count > 1, pipeline.stages[1].name == "search",
+            let query = pipeline.stages[1].options.first(where: { $0.key == "query" })?.value
+        {
+            terms = SearchCompiler.terms(in: query, allowsPrefixes: environment.isOnDevice)
         }
         let all = FilterHint(all: conditions)
         filter = all.filter

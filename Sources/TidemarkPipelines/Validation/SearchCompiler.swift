@@ -19,10 +19,13 @@ struct SearchCompiler {
         try checkLanguage()
         var environment = arguments.environment
         environment.search = .query
+        environment.findings.searches = true
         let condition = try environment.compile(query)
         environment.search = .result
         return SearchStage(
-            condition: condition, queries: Self.queries(in: query), sort: try sort(environment),
+            condition: condition,
+            queries: try Self.queries(in: query, allowsPrefixes: environment.isOnDevice),
+            sort: try sort(environment),
             fields: try fields(environment), depth: try count("retrieval_depth"),
             offset: try count("offset") ?? 0, limit: try count("limit"))
     }
@@ -49,12 +52,43 @@ struct SearchCompiler {
     }
 
     /// Returns the texts that the documents of a query are searched for.
-    private static func queries(in expression: Pipeline.Expression) -> [SearchQuery] {
+    private static func queries(
+        in expression: Pipeline.Expression, allowsPrefixes: Bool
+    ) throws(PipelineError) -> [SearchQuery] {
         guard case .function(let name, let arguments, _) = expression else { return [] }
         if name == "document_matches", case .constant(.string(let text))? = arguments.first {
-            return [SearchQuery(text)]
+            return [try SearchQuery(text, allowsPrefixes: allowsPrefixes)]
         }
-        return arguments.flatMap(queries)
+        var queries: [SearchQuery] = []
+        for argument in arguments {
+            queries += try Self.queries(in: argument, allowsPrefixes: allowsPrefixes)
+        }
+        return queries
+    }
+
+    /// Returns the terms that every document contains for which a search's query is true; empty if
+    /// none is known.
+    static func terms(
+        in query: Pipeline.Expression, allowsPrefixes: Bool
+    ) -> [SearchTerm] {
+        if case .constant(.string(let text)) = query {
+            let query = try? SearchQuery(text, allowsPrefixes: allowsPrefixes)
+            return query?.terms ?? []
+        }
+        guard case .function(let name, let arguments, _) = query else { return [] }
+        switch name {
+        case "document_matches" where arguments.count == 1:
+            guard case .constant(.string) = arguments[0] else { return [] }
+            return terms(in: arguments[0], allowsPrefixes: allowsPrefixes)
+        case "and":
+            return arguments.flatMap { argument in
+                if case .function = argument {
+                    return terms(in: argument, allowsPrefixes: allowsPrefixes)
+                }
+                return []
+            }
+        default: return []
+        }
     }
 
     private func checkLanguage() throws(PipelineError) {

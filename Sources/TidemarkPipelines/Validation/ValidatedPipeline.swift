@@ -14,6 +14,8 @@ package struct ValidatedPipeline: Sendable {
     package let isDeterministic: Bool
     /// True if a run depends on its time.
     package let readsClock: Bool
+    /// True if a stage searches for words.
+    package let searches: Bool
     let compiled: CompiledPipeline
     let writeStage: WriteStage?
 
@@ -33,20 +35,24 @@ package enum WriteKind: String, Hashable, Sendable {
 extension Pipeline {
     /// Checks the pipeline, and resolves the names of stages, functions, fields and variables.
     ///
+    /// - Parameter isOnDevice: True if the pipeline runs on a device, which knows forms that no
+    ///   server knows.
     /// - Throws: ``PipelineError`` of code `invalidArgument` that names the stage, function,
     ///   argument or bound.
     package func validated(
-        in database: DatabaseID, limits: PipelineLimits = .production
+        in database: DatabaseID, limits: PipelineLimits = .production, isOnDevice: Bool = false
     ) throws(PipelineError) -> ValidatedPipeline {
         try DepthCheck.check(self, limits)
         let findings = Findings()
         var compiler = StageCompiler(
-            Environment(database: database, limits: limits, findings: findings))
+            Environment(
+                database: database, limits: limits, findings: findings, isOnDevice: isOnDevice))
         let compiled = try compiler.compile(self)
         return ValidatedPipeline(
             pipeline: self, sources: findings.sources,
             firstScan: (compiled.stages[0].stage as? SourceStage)?.scan,
             write: compiler.write?.kind, isDeterministic: findings.isDeterministic,
-            readsClock: findings.readsClock, compiled: compiled, writeStage: compiler.write)
+            readsClock: findings.readsClock, searches: findings.searches, compiled: compiled,
+            writeStage: compiler.write)
     }
 }

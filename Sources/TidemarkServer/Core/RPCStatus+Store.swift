@@ -19,6 +19,7 @@ extension RPCStatus {
             case .corrupt: .dataLoss
             // A server does not encrypt its files.
             case .keyMissing, .wrongKey, .notEncrypted, .olderEncryption: .failedPrecondition
+            case .noFullText: .unimplemented
             case .newerSchema, .invalidStatement: .internal
             }
         self.init(code, error.message)

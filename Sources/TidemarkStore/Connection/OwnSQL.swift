@@ -15,6 +15,10 @@ enum OwnSQL: Int, CaseIterable {
     case deleteIndex, deleteIndexFields, deleteEntriesOfIndex, unfinishedIndexes, allIndexes
     case countIndexes, namesToIndex, nameByID, documentsToIndex
     case clearEntries, clearDocuments, clearCollections, resetProgress
+    case wordIndexOfGroup, wordIndexFields, allWordIndexes, countWordIndexes, insertWordIndex
+    case insertWordIndexField, updateWordProgress, deleteWordIndex, deleteWordIndexFields
+    case unfinishedWordIndex, documentsForWords, rowsWithWords, insertWords, deleteWords, clearWords
+    case refillWords, refillWordsOfOthers, otherCollectionOfGroup
 
     /// The number of entries per `insertEntries`. One statement per entry took a third of the time
     /// of making an index.
@@ -219,6 +223,39 @@ enum OwnSQL: Int, CaseIterable {
             UPDATE fieldIndex SET builtCollection = 0, builtName = X''
             WHERE database = ? AND isReady = 0
             """
+        default: wordText
+        }
+    }
+
+    private var wordText: String {
+        switch self {
+        case .wordIndexOfGroup:
+            "SELECT id, builtRow, isReady FROM wordIndex WHERE database = ? AND groupID = ?"
+        case .wordIndexFields:
+            "SELECT path FROM wordIndexField WHERE wordIndex = ? ORDER BY position"
+        case .allWordIndexes: "SELECT groupID FROM wordIndex WHERE database = ? ORDER BY id"
+        case .countWordIndexes: "SELECT count(*) FROM wordIndex"
+        case .otherCollectionOfGroup:
+            "SELECT 1 FROM collection WHERE database = ? AND groupID = ? AND id <> ? LIMIT 1"
+        case .insertWordIndex:
+            "INSERT INTO wordIndex (database, groupID, isReady, builtRow) VALUES (?, ?, 0, 0)"
+        case .insertWordIndexField:
+            "INSERT INTO wordIndexField (wordIndex, position, path) VALUES (?, ?, ?)"
+        case .updateWordProgress: "UPDATE wordIndex SET builtRow = ?, isReady = ? WHERE id = ?"
+        case .deleteWordIndex: "DELETE FROM wordIndex WHERE id = ?"
+        case .deleteWordIndexFields: "DELETE FROM wordIndexField WHERE wordIndex = ?"
+        case .unfinishedWordIndex:
+            "SELECT database, groupID FROM wordIndex WHERE isReady = 0 ORDER BY id LIMIT 1"
+        case .documentsForWords:
+            "SELECT id, collection, kind, fields FROM document WHERE id > ? ORDER BY id LIMIT ?"
+        case .rowsWithWords:
+            "SELECT rowid FROM word WHERE word MATCH ? AND rowid > ? ORDER BY rowid LIMIT ?"
+        case .insertWords: "INSERT INTO word (rowid, words) VALUES (?, ?)"
+        case .deleteWords: "INSERT INTO word (word, rowid, words) VALUES ('delete', ?, ?)"
+        case .clearWords: "INSERT INTO word (word) VALUES ('delete-all')"
+        case .refillWords: "UPDATE wordIndex SET isReady = 0, builtRow = 0"
+        case .refillWordsOfOthers:
+            "UPDATE wordIndex SET isReady = 0, builtRow = 0 WHERE database <> ?"
         default: preconditionFailure("no text for \(self)")
         }
     }

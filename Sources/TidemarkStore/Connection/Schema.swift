@@ -1,6 +1,8 @@
 extension StoreMigration {
     /// The store's schema steps that were ever released, oldest first. Append only.
-    static let ofStore = [StoreMigration("store 1", sql: documents)]
+    static let ofStore = [
+        StoreMigration("store 1", sql: documents), StoreMigration("store 2", sql: wordIndexes),
+    ]
 
     /// The tables:
     /// - A name or key is written by ``KeyWriter``: its bytes sort in Firestore's order.
@@ -59,6 +61,25 @@ extension StoreMigration {
             key BLOB NOT NULL,
             document INTEGER NOT NULL,
             PRIMARY KEY (fieldIndex, scope, key)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// The table of the words themselves is made by the first word index: ``DeclaredWords``.
+    private static let wordIndexes = """
+        CREATE TABLE wordIndex (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            database INTEGER NOT NULL,
+            groupID TEXT NOT NULL,
+            isReady INTEGER NOT NULL,
+            builtRow INTEGER NOT NULL  -- while it is not ready: the last row that is filled
+        ) STRICT;
+        CREATE UNIQUE INDEX wordIndexByGroup ON wordIndex (database, groupID);
+
+        CREATE TABLE wordIndexField (
+            wordIndex INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            path TEXT NOT NULL,
+            PRIMARY KEY (wordIndex, position)
         ) STRICT, WITHOUT ROWID;
         """
 }

@@ -22,6 +22,8 @@ public enum StoreError: Error, Hashable, Sendable {
     case olderEncryption
     /// A newer version of the library wrote the file.
     case newerSchema
+    /// The system's SQLite has no full-text search (FTS5), which word indexes need.
+    case noFullText
     /// A statement was invalid: a bug in this library, not in the caller's data.
     case invalidStatement(detail: String)
 
@@ -39,7 +41,7 @@ public enum StoreError: Error, Hashable, Sendable {
         case .unreadable: .checkDisk
         case .protected, .keyUnavailable: .unlockDevice
         case .keyMissing, .wrongKey, .notEncrypted: .giveOtherKey
-        case .newerSchema: .update
+        case .newerSchema, .noFullText: .update
         case .invalidStatement: .report
         }
     }
@@ -58,6 +60,7 @@ public enum StoreError: Error, Hashable, Sendable {
         case .notEncrypted: "The stored data is not encrypted."
         case .olderEncryption: "An older version encrypted the stored data in another format."
         case .newerSchema: "The stored data was written by a newer version."
+        case .noFullText: "The system's SQLite has no full-text search (FTS5)."
         case .invalidStatement: "Something went wrong while storing data."
         }
     }

@@ -65,8 +65,14 @@ final class CollectionGroup {
     var indexes: [FieldIndex] { didSet { changes += 1 } }
     /// The number of changes of the indexes.
     private(set) var changes = 0
+    /// The index of words, if there is one. No plan of a query depends on it.
+    var words: WordIndex?
 
-    init(database: Int64, id: String, indexes: [FieldIndex]) {
+    /// True if a change of a document can change entries or words.
+    var isIndexed: Bool { !indexes.isEmpty || words != nil }
+
+    init(database: Int64, id: String, indexes: [FieldIndex], words: WordIndex?) {
+        self.words = words
         self.database = database
         self.id = id
         self.indexes = indexes
@@ -162,7 +168,8 @@ extension Catalog {
         }
         let group = CollectionGroup(
             database: database, id: id,
-            indexes: try FieldIndex.load(group: id, database: database, connection))
+            indexes: try FieldIndex.load(group: id, database: database, connection),
+            words: try WordIndex.load(group: id, database: database, connection))
         groups[key] = group
         return group
     }

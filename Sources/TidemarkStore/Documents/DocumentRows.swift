@@ -15,7 +15,7 @@ struct DocumentRows {
         statement.bind(2, name)
         guard try statement.step() else { return nil }
         let isIndexed =
-            !collection.group.indexes.isEmpty
+            collection.group.isIndexed
             && statement.integer(1) == StoredDocument.Kind.found.rawValue
         return (
             statement.integer(0),

@@ -56,7 +56,7 @@ package struct DocumentTable {
         } else {
             id = try rows.insert(document, in: collection, name)
         }
-        if collection.group.indexes.isEmpty { return }
+        if !collection.group.isIndexed { return }
         let row = IndexedRow(id: id, collection: collection, name: name, path: document.path)
         try entries.replace(of: row, from: old?.fields, to: fields)
     }
@@ -67,7 +67,7 @@ package struct DocumentTable {
         let path = old.document.path
         guard let collection = try collection(of: path) else { return }
         try rows.delete(old.id, path: path, in: collection, name: path.nameKey)
-        if collection.group.indexes.isEmpty { return }
+        if !collection.group.isIndexed { return }
         let row = IndexedRow(
             id: old.id, collection: collection, name: path.nameKey, path: path)
         try entries.replace(of: row, from: fields, to: MapValue?.none)
@@ -80,7 +80,7 @@ package struct DocumentTable {
         let name = path.nameKey
         guard let old = try rows.state(collection, name) else { return }
         try rows.delete(old.id, path: path, in: collection, name: name)
-        guard let fields = old.fields, !collection.group.indexes.isEmpty else { return }
+        guard let fields = old.fields, collection.group.isIndexed else { return }
         let row = IndexedRow(id: old.id, collection: collection, name: name, path: path)
         try entries.replace(of: row, from: fields, to: EncodedFields?.none)
     }
@@ -90,6 +90,7 @@ package struct DocumentTable {
         try transaction.requireWriting()
         guard let id = try connection.catalog.database(database, connection) else { return }
         try connection.run(.clearEntries, id)
+        try DeclaredWords(table: self).clear(id)
         try connection.run(.clearDocuments, id)
         try connection.run(.clearCollections, id)
         try connection.run(.resetProgress, id)
@@ -135,7 +136,7 @@ extension DocumentTable {
             return row
         }
         var old: EncodedFields?
-        if held.kind == .found, !collection.group.indexes.isEmpty {
+        if held.kind == .found, collection.group.isIndexed {
             old = try rows.fields(ofRow: held.row)
         }
         try rows.update(held.row, document: document, in: collection, name: name)
@@ -168,7 +169,7 @@ extension DocumentTable {
         _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8], id: Int64,
         from old: EncodedFields?
     ) throws(StoreError) {
-        guard !collection.group.indexes.isEmpty else { return }
+        guard collection.group.isIndexed else { return }
         let new = document.kind == .found ? document.contents : nil
         if old == new { return }
         let row = IndexedRow(id: id, collection: collection, name: name, path: document.path)

@@ -80,7 +80,7 @@ struct IndexBuilder {
             // nothing to fill.
             do throws(StoreError) {
                 try connection.requireOpen()
-                connection.indexing.mayBeUnfinished = try unfinishedGroup() != nil
+                connection.indexing.mayBeUnfinished = try isUnfinished()
             } catch { return false }
         }
         return connection.indexing.mayBeUnfinished
@@ -139,15 +139,34 @@ struct IndexBuilder {
                 if group.indexes.allSatisfy(\.isReady) { unfinished = try unfinishedGroup() }
                 if isOver() { break }
             }
+            if unfinished == nil { try fillWords(left, isOver) }
+            let isMore = try isUnfinished()
             try connection.commit()
-            connection.indexing.mayBeUnfinished = unfinished != nil
-            return unfinished != nil
+            connection.indexing.mayBeUnfinished = isMore
+            return isMore
         } catch {
             // A failed commit has already rolled back.
             if connection.isWriting { connection.rollback() }
             connection.indexing.mayBeUnfinished = false
             throw error
         }
+    }
+
+    /// Fills word indexes, when all other indexes are ready.
+    private func fillWords(_ steps: Int, _ isOver: () -> Bool) throws(StoreError) {
+        let filler = WordFiller(connection: connection)
+        var left = steps
+        while left > 0, !isOver(), let group = try filler.unfinished() {
+            let before = min(left, Self.stepsBetweenLooks)
+            var budget = before
+            try filler.fill(group, &budget)
+            left -= before - budget
+        }
+    }
+
+    private func isUnfinished() throws(StoreError) -> Bool {
+        if try unfinishedGroup() != nil { return true }
+        return try WordFiller(connection: connection).unfinished() != nil
     }
 
     private func create(_ wish: IndexingState.Wish) throws(StoreError) {

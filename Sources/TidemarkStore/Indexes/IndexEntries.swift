@@ -90,6 +90,7 @@ struct IndexEntries {
         for index in row.collection.group.indexes {
             try replace(of: row, in: index, from: old, to: new)
         }
+        try WordEntries(connection: connection).replace(of: row, from: old, to: new)
     }
 
     func replace(

@@ -92,7 +92,7 @@ extension DocumentTable {
     ) throws(StoreError) -> Int64? {
         let (row, collection, name) = try insertRow(ifNew: document)
         guard let row else { return nil }
-        if collection.group.indexes.isEmpty || document.kind != .found { return row }
+        if !collection.group.isIndexed || document.kind != .found { return row }
         let indexed = IndexedRow(
             id: row, collection: collection, name: name, path: document.path)
         for index in collection.group.indexes
@@ -100,6 +100,8 @@ extension DocumentTable {
             try IndexEntries(connection: connection).replace(
                 of: indexed, in: index, from: EncodedFields?.none, to: document.contents)
         }
+        try WordEntries(connection: connection).replace(
+            of: indexed, from: EncodedFields?.none, to: document.contents)
         if entries.isFull { try write(&entries) }
         return row
     }

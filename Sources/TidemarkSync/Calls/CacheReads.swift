@@ -120,15 +120,26 @@ final class CacheReads {
         completion: @escaping @Sendable (Result<CachedSources, SyncError>) -> Void
     ) {
         if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
-        let read = SourcesRead(sources, maxBytes: maxBytes, in: storage.local)
+        let words: [WordIndexDefinition]
+        do { words = try storage.words() } catch {
+            return completion(.failure(SyncError(storing: error)))
+        }
+        let read = SourcesRead(sources, maxBytes: maxBytes, words: words, in: storage.local)
         slices.begin(read) { [weak self] error in
             if let error { return completion(.failure(error)) }
             guard let self else { return completion(.failure(.terminated)) }
             completion(
                 Result {
-                    CachedSources(
+                    self.indexes.want()
+                    return CachedSources(
                         documents: read.found.map { $0.compactMap(\.viewDocument) },
-                        age: try self.age(of: sources))
+                        age: try self.age(of: sources), words: words,
+                        searches: try read.searches.map { search in
+                            var search = search
+                            search.confirmed = try self.storage.local.targets.confirmed(
+                                search.query.wireForm)
+                            return search
+                        })
                 }.mapError(SyncError.init(storing:)))
         }
     }
@@ -157,7 +168,7 @@ final class CacheReads {
     private func age(of sources: [CachedSource]) throws -> Duration? {
         var oldest: Timestamp?
         for source in sources {
-            guard case .rows(var query) = source else { continue }
+            guard var query = source.query else { continue }
             var confirmed = try storage.local.targets.confirmed(query.wireForm)
             if confirmed == nil {
                 // The whole collection contains what its conditions select.

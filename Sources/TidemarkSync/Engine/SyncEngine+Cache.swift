@@ -195,6 +195,37 @@ extension SyncEngine {
         perform { core in completion(core.changeIndexes { try $0.declare(definitions) }) }
     }
 
+    /// Makes these the only word indexes, of this user's cache and of those of later users. Fills
+    /// new ones in idle moments.
+    ///
+    /// - Parameter completion: Gets an error of code `unimplemented` if the system's SQLite has no
+    ///   full-text search.
+    package func setWordIndexes(
+        _ definitions: [WordIndexDefinition], completion: @escaping @Sendable (SyncError?) -> Void
+    ) {
+        perform { core in completion(core.changeIndexes { try $0.set(words: definitions) }) }
+    }
+
+    /// Returns the fields in which searches look for words: those of the app's word indexes, also
+    /// before the present cache has them.
+    package func searchedWords(
+        completion: @escaping @Sendable (Result<[WordIndexDefinition], SyncError>) -> Void
+    ) {
+        perform { core in completion(core.cached { _ in try core.parts.storage.words() }) }
+    }
+
+    /// Returns the word indexes of the present cache.
+    package func wordIndexes(
+        completion: @escaping @Sendable (Result<[WordIndexState], SyncError>) -> Void
+    ) {
+        perform { core in
+            completion(
+                core.cached { local in
+                    try local.read { try $0.documents(of: local.database).wordIndexes() }
+                })
+        }
+    }
+
     /// Deletes all indexes, including those of feeds. Costs a pass over their entries.
     package func deleteIndexes(completion: @escaping @Sendable (SyncError?) -> Void) {
         perform { core in completion(core.changeIndexes { try $0.deleteAll() }) }

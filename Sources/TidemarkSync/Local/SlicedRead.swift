@@ -8,8 +8,15 @@ protocol SlicedRead: AnyObject {
     func step(_ budget: ScanBudget) throws -> Bool
 }
 
+/// A read of documents of one query.
+protocol RowsRead: SlicedRead {
+    var query: Query { get }
+    /// The documents, with pending writes; complete at the end.
+    var rows: [LocalDocument] { get }
+}
+
 /// The rows of a query, with pending writes merged in.
-final class QueryRead: SlicedRead {
+final class QueryRead: RowsRead {
     let query: Query
     private let local: LocalStore
     /// The label of the read's transactions.

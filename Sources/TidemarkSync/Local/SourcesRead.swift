@@ -5,8 +5,19 @@ import TidemarkStore
 package enum CachedSource: Hashable, Sendable {
     /// The rows of a query without offset and projection. Only a single source may have a limit.
     case rows(Query)
+    /// The documents of a query's collections that contain all terms, and perhaps others. The query
+    /// has no conditions, orders and limits.
+    case words(Query, [SearchTerm])
     /// The existing documents among these.
     case documents([DocumentPath])
+
+    /// The query whose rows the documents are among; nil for documents by name.
+    package var query: Query? {
+        switch self {
+        case .rows(let query), .words(let query, _): query
+        case .documents: nil
+        }
+    }
 }
 
 /// The documents of several sources in one state of the cache, with pending writes.
@@ -17,6 +28,20 @@ package struct CachedSources: Sendable {
     /// The time since the server confirmed all sources as complete; nil if it never did so for one
     /// of them.
     package let age: Duration?
+    /// The fields in which a search looks for words, by collection.
+    package let words: [WordIndexDefinition]
+    /// The searches and what they looked at, in the order of the sources.
+    package let searches: [CachedSearch]
+}
+
+/// The documents that a search in the cache looked at.
+package struct CachedSearch: Hashable, Sendable {
+    package let query: Query
+    /// True if a word index found the documents; false if all documents were read.
+    package let usesIndex: Bool
+    /// The last time at which the server confirmed that all documents of the collections are in the
+    /// cache; nil if it never did.
+    package var confirmed: Timestamp?
 }
 
 /// The age and the pending writes of rows that were passed on one at a time.
@@ -31,7 +56,8 @@ final class SourcesRead: SlicedRead {
     private let sources: [CachedSource]
     private let local: LocalStore
     private let maxBytes: Int
-    private var reads: [QueryRead?]
+    private let words: [WordIndexDefinition]
+    private var reads: [(any RowsRead)?]
     private var next = 0
     private var changes: ChangedDocuments?
     /// The documents that had pending writes when their source was read.
@@ -39,17 +65,33 @@ final class SourcesRead: SlicedRead {
     private var bytes = 0
     /// The documents of each source; complete at the end.
     private(set) var found: [[LocalDocument]] = []
+    /// What the searches looked at; complete at the end.
+    private(set) var searches: [CachedSearch] = []
 
-    /// - Parameter maxBytes: The maximum size of all contents, in bytes of their encoding.
+    /// - Parameters:
+    ///   - maxBytes: The maximum size of all contents, in bytes of their encoding.
+    ///   - words: The word indexes that searches may use.
     /// - Precondition: Queries have no offset, and beside other sources no limit.
-    init(_ sources: [CachedSource], maxBytes: Int, in local: LocalStore) {
+    init(
+        _ sources: [CachedSource], maxBytes: Int, words: [WordIndexDefinition],
+        in local: LocalStore
+    ) {
         self.sources = sources
         self.local = local
         self.maxBytes = maxBytes
+        self.words = words
         reads = sources.map { source in
-            guard case .rows(let query) = source else { return nil }
-            precondition(query.offset == 0 && (sources.count == 1 || query.limit == nil))
-            return QueryRead(query, local)
+            switch source {
+            case .documents: return nil
+            case .rows(let query):
+                precondition(query.offset == 0 && (sources.count == 1 || query.limit == nil))
+                return QueryRead(query, local)
+            case .words(let query, let terms):
+                let id = query.collectionID ?? ""
+                return WordRead(
+                    query, for: terms,
+                    by: words.first { $0.collectionID.hasSameBytes(as: id) }, in: local)
+            }
         }
     }
 
@@ -69,7 +111,7 @@ final class SourcesRead: SlicedRead {
         return true
     }
 
-    private func add(_ read: QueryRead) throws {
+    private func add(_ read: any RowsRead) throws {
         bytes += read.rows.reduce(0) { $0 + $1.contents.bytes.count }
         if bytes > maxBytes {
             throw SyncError.server(
@@ -89,11 +131,14 @@ final class SourcesRead: SlicedRead {
         try local.read { transaction in
             for (source, read) in zip(sources, reads) {
                 switch source {
-                case .rows(let query):
+                case .rows(let query), .words(let query, _):
                     found.append(try rows(of: query, read: read!, changed: changed, transaction))
                 case .documents(let paths):
                     let all = try paths.map { try local.queue.document(at: $0, transaction) }
                     found.append(all.filter(\.isFound))
+                }
+                if let search = read as? WordRead {
+                    searches.append(search.summary)
                 }
             }
         }
@@ -102,7 +147,7 @@ final class SourcesRead: SlicedRead {
     }
 
     private func rows(
-        of query: Query, read: QueryRead, changed: Set<DocumentPath>,
+        of query: Query, read: any RowsRead, changed: Set<DocumentPath>,
         _ transaction: StoreTransaction
     ) throws -> [LocalDocument] {
         if changes == nil { return read.rows }

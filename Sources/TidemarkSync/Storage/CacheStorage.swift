@@ -19,6 +19,10 @@ final class CacheStorage {
     /// The length in pages when the log was last found to be long.
     private var lengthOfLog = 0
     private var observers: [UInt64: @Sendable (StorageState) -> Void] = [:]
+    /// The word indexes that the app has set since the engine began; nil if it has set none.
+    private var declaredWords: [WordIndexDefinition]?
+    /// True if the present cache may lack some of ``declaredWords``.
+    private(set) var lacksWords = false
 
     init(
         _ context: EngineContext, opening: CacheOpening, local: LocalStore, of user: String?
@@ -142,7 +146,44 @@ final class CacheStorage {
         isCurrentDamaged = false
         isClosed = false
         watchCurrent()
+        lacksWords = declaredWords != nil
     }
+
+    // MARK: Word indexes
+
+    /// Returns the word indexes of the app, also those that the present cache has not made yet.
+    func words() throws -> [WordIndexDefinition] {
+        if let declaredWords { return declaredWords }
+        let states = try local.read { try $0.documents(of: context.database).wordIndexes() }
+        return states.map(\.definition)
+    }
+
+    /// Makes these the word indexes of this cache, and of those that replace it.
+    func set(words: [WordIndexDefinition]) throws {
+        try store(words)
+        declaredWords = words
+    }
+
+    /// Makes the word indexes of the app in a cache that has replaced another.
+    func makeLackingWords() throws {
+        guard lacksWords, let declaredWords else { return }
+        try store(declaredWords)
+    }
+
+    private func store(_ words: [WordIndexDefinition]) throws {
+        try local.write(.declareIndexes) { transaction in
+            do throws(StoreError) {
+                try transaction.documents(of: context.database).setWordIndexes(words)
+            } catch {
+                guard case .noFullText = error else { throw error }
+                // Nothing is wrong with the file, which goes on being used.
+                throw SyncError.server(RPCStatus(.unimplemented, error.message))
+            }
+        }
+        lacksWords = false
+    }
+
+    // MARK: Another queue
 
     /// Switches to the queue of another user who shares the cache.
     ///

@@ -1,3 +1,4 @@
+import TidemarkModel
 import TidemarkStore
 
 /// Makes the indexes that queries requested while no caller waits, never inside the read that
@@ -22,13 +23,17 @@ struct IndexBuilder {
 
     /// Schedules the requested indexes. This is called after queries ran.
     func want() {
-        guard storage.local.store.wantsIndexes, !context.isScheduled(.indexBuilding) else { return }
+        guard storage.lacksWords || storage.local.store.wantsIndexes,
+            !context.isScheduled(.indexBuilding)
+        else { return }
         context.schedule(.indexBuilding, after: Self.pauseBeforeIndexes)
     }
 
     /// Makes one slice. An index is never required: if the disk is full, the next query requests it
     /// again.
     func buildSlice() {
+        // Without the index a search reads all documents, and the next one wants the index again.
+        try? storage.makeLackingWords()
         let scheduler = context.environment.scheduler
         let end = scheduler.elapsed + Self.longestSlice
         let isMore = try? storage.local.store.buildWantedIndexes(slice: Self.stepsOfSlice) {
@@ -54,6 +59,12 @@ struct IndexBuilder {
         want()
     }
 
+    /// Makes these the only word indexes, after a while.
+    func set(words: [WordIndexDefinition]) throws {
+        try storage.set(words: words)
+        want()
+    }
+
     func deleteAll() throws {
         try storage.local.write(.declareIndexes) { transaction in
             let table = transaction.documents(of: context.database)
@@ -64,6 +75,7 @@ struct IndexBuilder {
     /// Makes all slices without a pause.
     func finish() {
         context.cancelTimer(.indexBuilding)
+        try? storage.makeLackingWords()
         while (try? storage.local.store.buildWantedIndexes()) == true {}
     }
 }

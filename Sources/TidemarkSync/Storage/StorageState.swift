@@ -90,6 +90,7 @@ public enum StorageFault: Hashable, Sendable {
         case .notEncrypted: self = .notEncrypted
         case .olderEncryption: self = .olderEncryption
         case .newerSchema: self = .newerVersion
+        case .noFullText: self = .defect(detail: error.message)
         case .invalidStatement(let detail): self = .defect(detail: detail)
         }
     }
