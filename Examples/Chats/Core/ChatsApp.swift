@@ -104,6 +104,9 @@ public struct ChatsApp {
         try BlockedUsers(user.collection("blocked"), users: firestore.collection("users"))
     }
 
+    /// Returns a model that finds words in the messages of this device.
+    public func messageSearch() -> MessageSearchModel { MessageSearchModel(firestore) }
+
     /// Returns a model that finds people while the user types a name.
     public func search() throws(FirestoreError) -> UserSearchModel {
         UserSearchModel(try UserSearch(firestore.collection("users")), clock: clock)

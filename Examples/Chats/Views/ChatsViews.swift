@@ -50,6 +50,7 @@
                 NavigationLink("Online") { OnlineView(app) }
                 NavigationLink("Status") { StatesView(app) }
                 NavigationLink("Search") { SearchView(app) }
+                NavigationLink("Messages") { MessageSearchView(app) }
                 NavigationLink("Blocked") { BlockedView(app) }
             }
             .task { if list == nil { list = try? app.chats() } }
