@@ -29,6 +29,8 @@ struct ChatsScenarios {
                 held: 500 / scale, blocked: 20 / scale, unblocked: 10 / scale, clock: clock),
             UnreadByPerson.row(
                 messages: 3_000 / scale, changed: 20 / scale, clock: clock),
+            MessagesWithWord.row(
+                messages: 3_000 / scale, changed: 20 / scale, clock: clock),
             SearchRow(users: 8_000 / scale), SingleDocumentsRow(),
             UpdateRow(history.stretched(to: 500 / scale), new: 20 / scale),
             // A photo has more than one chunk of 256 KiB.

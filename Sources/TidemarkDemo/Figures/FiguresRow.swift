@@ -39,6 +39,8 @@ struct FiguresRow: ScenarioRow {
     let changes: [Write]
     /// The change on the open screen.
     let last: Write
+    /// The word indexes that the pipeline searches.
+    var words: [WordIndex] = []
 
     /// A change of an old document does not pass a filter by time.
     let isFilteredAsBefore = true
@@ -93,7 +95,9 @@ struct FiguresRow: ScenarioRow {
             for try await snapshot in all.snapshots(includeMetadataChanges: true) {
                 if !snapshot.metadata.isFromCache { break }
             }
-        case .after: try await model(firestore).untilFresh()
+        case .after:
+            try await model(firestore).untilFresh()
+            if !words.isEmpty { try await firestore.setWordIndexes(words) }
         }
     }
 
@@ -123,6 +127,11 @@ struct FiguresRow: ScenarioRow {
     private func follow(_ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         let pipeline = figures.pipeline(documents(.after, firestore).pipeline())
+        if !words.isEmpty {
+            try await firestore.setWordIndexes(words)
+            let held = try await pipeline.execute(source: .cache)
+            if !held.results.isEmpty { visit.sawContent() }
+        }
         var snapshots = pipeline.snapshots(source: .cache).makeAsyncIterator()
         if let first = try await snapshots.next(), !first.results.isEmpty { visit.sawContent() }
         let model = try model(firestore)
