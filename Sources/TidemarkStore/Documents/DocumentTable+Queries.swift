@@ -171,3 +171,42 @@ extension DocumentTable {
         try DeclaredIndexes(table: self).serve(query)
     }
 }
+
+// MARK: - Words
+
+extension DocumentTable {
+    /// Makes these the word indexes of the database. Equal ones stay; the others are deleted; new
+    /// ones are filled by ``DocumentStore/buildWantedIndexes(slice:isOver:)``.
+    ///
+    /// - Throws: ``StoreError/noFullText`` if the system's SQLite has no full-text search.
+    package func setWordIndexes(_ definitions: [WordIndexDefinition]) throws(StoreError) {
+        try DeclaredWords(table: self).set(definitions)
+    }
+
+    /// Returns the word indexes of the database, in the order of their creation.
+    package func wordIndexes() throws(StoreError) -> [WordIndexState] {
+        try DeclaredWords(table: self).all()
+    }
+
+    /// Begins a search for documents that contain all terms, and perhaps a few others: words longer
+    /// than 64 bytes are compared by their beginnings.
+    ///
+    /// - Parameters:
+    ///   - query: Names the collections. Its filter, orders and limit have no effect.
+    ///   - definition: The word index of the collections.
+    /// - Returns: Nil if there are no terms, or if the word index does not exist or is not ready.
+    package func scan(
+        for terms: [SearchTerm], in query: Query, by definition: WordIndexDefinition
+    ) throws(StoreError) -> WordScan? {
+        try WordScan.begin(terms, in: query, by: definition, self)
+    }
+
+    /// Continues a search.
+    ///
+    /// - Returns: True if the scan is complete. A scan that ``WordScan/isLost`` never completes.
+    package func step(
+        _ scan: WordScan, budget: ScanBudget, take: (consuming StoredDocument) -> Void
+    ) throws(StoreError) -> Bool {
+        try scan.step(self, budget: budget, take: take)
+    }
+}
