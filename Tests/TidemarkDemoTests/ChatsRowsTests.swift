@@ -19,8 +19,8 @@ import Testing
         #expect(
             rows.filter(\.isFilteredAsBefore).map(\.slug)
                 == [
-                    "long-chat", "unread-by-person", "search", "single-documents", "update",
-                    "photos",
+                    "long-chat", "unread-by-person", "messages-with-word", "search",
+                    "single-documents", "update", "photos",
                 ])
         #expect(Set(rows.map(\.slug)).count == rows.count)
     }

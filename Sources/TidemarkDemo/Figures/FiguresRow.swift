@@ -126,7 +126,7 @@ struct FiguresRow: ScenarioRow {
     @MainActor
     private func follow(_ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
-        let pipeline = figures.pipeline(documents(.after, firestore).pipeline())
+        let pipeline = figures.pipeline(firestore.pipeline().collection(path(.after)))
         if !words.isEmpty {
             try await firestore.setWordIndexes(words)
             let held = try await pipeline.execute(source: .cache)

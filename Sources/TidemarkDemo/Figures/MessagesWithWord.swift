@@ -10,7 +10,7 @@ enum MessagesWithWord {
     static func row(messages count: Int, changed: Int, clock: Int64) -> FiguresRow {
         var row = FiguresRow(
             name: "messages with a word among \(grouped(count)), on the device",
-            slug: "messages-with-word", list: "letters", time: "createdAt", figures: figures,
+            slug: "messages-with-word", list: "notifications", time: "createdAt", figures: figures,
             held: (0..<count).map { message($0, clock: clock) },
             changes: (0..<changed).map { message(count + $0, clock: clock) },
             last: FiguresRow.Write(
@@ -19,7 +19,7 @@ enum MessagesWithWord {
                     "text": .string("Harbour closed today"),
                     "createdAt": .timestamp(Timestamp(seconds: clock, nanoseconds: 0)),
                 ]))
-        row.words = [WordIndex(collectionID: "letters", fields: ["text"])]
+        row.words = [WordIndex(collectionID: "notifications", fields: ["text"])]
         return row
     }
 
