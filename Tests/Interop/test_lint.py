@@ -95,11 +95,11 @@ def test_the_page_stands_alone(app):
     assert "<h2>The costliest</h2>" in page and "http" not in page
 
 
-@pytest.mark.bound(240)
+@pytest.mark.bound(600)
 def test_this_repository_has_no_finding_that_is_not_explained():
-    """The repository has over 120,000 lines. With a debug build, the test takes 40 s of processor
-    time."""
-    shown = lint(ROOT, "--fail-on", "note", "--format", "json", bound=230)
+    """The repository has over 2,000 files. With a debug build, the test takes 110 s of processor
+    time, nearly all of it in the parser: four minutes beside the other tests."""
+    shown = lint(ROOT, "--fail-on", "note", "--format", "json", bound=590)
     report = json.loads(shown.stdout)
     assert shown.returncode == 0, [f"{f['place']} {f['message']}" for f in report["findings"]]
     assert report["files"] > 1000 and report["operations"] > 100 and report["unparsed"] == []
