@@ -3,11 +3,12 @@ import Tidemark
 import TidemarkLivePipelines
 import TidemarkModel
 import TidemarkPipelines
+import TidemarkStore
 import TidemarkSync
 import TidemarkTesting
 
 /// Measures pipelines on the device: figures by group over many cached documents, a figure after
-/// one change, and a page by an index.
+/// one change, a page by an index, and a search for a word.
 struct PipelineSuite {
     let count: Int
     let folder: URL
@@ -17,7 +18,8 @@ struct PipelineSuite {
     static let groups = Bar("figures by group, to raw SQLite's scan", below: 1.5, "x")
     static let change = Bar("a live figure after one change", below: 100, "µs")
     static let page = Bar("50 rows by index, to the query", below: 1.2, "x")
-    static let bars = [groups, change, page]
+    static let search = Bar("search for a word among 100,000 messages", below: 10, "ms")
+    static let bars = [groups, change, page, search]
 
     /// - Returns: True if all bars hold.
     func run() async throws -> Bool {
@@ -37,6 +39,7 @@ struct PipelineSuite {
             try load(workload, place)
             try await check(Self.groups) { try await figures(workload, place) }
             try await check(Self.page) { try await page(workload, place) }
+            try await check(Self.search) { try await search(place) }
         }
         return holds
     }
@@ -55,9 +58,11 @@ struct PipelineSuite {
     }
 
     /// Opens the cache as an app does, without a server.
-    private func opened(_ place: URL) throws -> Firestore {
+    private func opened(
+        _ place: URL, project: String = Workload.database.project
+    ) throws -> Firestore {
         try Firestore(
-            projectID: Workload.database.project,
+            projectID: project,
             settings: FirestoreSettings(cache: .directory(place.path), cacheSizeBytes: nil),
             environment: SyncEnvironment(
                 transport: ScriptedTransport(), scheduler: DispatchScheduler(),
@@ -110,6 +115,55 @@ struct PipelineSuite {
         }
         await firestore.terminate()
         return (ours / theirs, String(format: "%.0f µs to %.0f µs", ours, theirs))
+    }
+
+    // MARK: Words
+
+    /// Searches 100,000 messages of twelve words each. A word of the searches is in 200 of them.
+    private func search(_ place: URL) async throws -> (Double, String) {
+        let messages = 100_000
+        let database = try DatabaseID(project: "words")
+        let store = try DocumentStore(
+            .file(place.appending(path: "words._28default_29.sqlite").path))
+        for start in stride(from: 0, to: messages, by: 500) {
+            try store.write { transaction in
+                let table = transaction.documents(of: database)
+                for number in start..<start + 500 { try table.put(Self.message(number)) }
+            }
+        }
+        try store.close()
+        let firestore = try opened(place, project: "words")
+        try await firestore.setWordIndexes([
+            WordIndex(collectionID: "messages", fields: ["text"])
+        ])
+        let filling = await time {
+            await withCheckedContinuation { done in
+                firestore.engine.finishIndexes { done.resume() }
+            }
+        }
+        var found = 0
+        let each = try await median(100) { round in
+            let snapshot = try await firestore.pipeline().collection("messages")
+                .search(query: "rare\(round)").execute(source: .cache)
+            precondition(snapshot.searched.first?.usesIndex == true, "no index was used")
+            found = snapshot.results.count
+            return found
+        }
+        precondition(found == messages / 500, "\(found) messages were found")
+        await firestore.terminate()
+        return (
+            each / 1e3,
+            String(format: "%d found, the index filled in %.1f s", found, filling / 1e6)
+        )
+    }
+
+    private static func message(_ number: Int) -> StoredDocument {
+        let words = (0..<11).map { "w\((number &* 31 &+ $0 &* 7_919) % 20_000)" }
+        let text = (words + ["rare\(number % 500)"]).joined(separator: " ")
+        return StoredDocument(
+            path: DocumentPath(unchecked: "messages/m\(number)"), kind: .found,
+            contents: EncodedFields(["text": .string(text)]), createTime: .epoch,
+            updateTime: .epoch, readTime: .epoch)
     }
 
     // MARK: After one change
