@@ -40,7 +40,7 @@ struct FileSuite {
             defer { input.finish() }
             try await server.run(host: "127.0.0.1", port: 0) { input.yield($0) }
         }
-        // Without a port, the server's task has an error.
+        // The server's task has an error if there is no port.
         guard let port = await ports.first(where: { _ in true }) else {
             return try await serving.value
         }
@@ -136,7 +136,7 @@ struct FileSuite {
         return (client + read, read)
     }
 
-    /// Journals the files, each with a document of its own.
+    /// Journals the files, each with its document.
     private func fill(_ local: LocalFirestore) async throws {
         let firestore = try client(local, "queue")
         await firestore.disableNetwork()

@@ -7,13 +7,13 @@
     let stubBackgroundIdentifiers = Mutex<[String]>([])
 
     extension URLSessionConfiguration {
-        /// https://developer.apple.com/documentation/foundation/urlsessionconfiguration/background(withidentifier:)
+        /// Apple's documentation: URLSessionConfiguration, `background(withIdentifier:)`.
         class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
             stubBackgroundIdentifiers.withLock { $0.append(identifier) }
             return .ephemeral
         }
 
-        /// https://developer.apple.com/documentation/foundation/urlsessionconfiguration/sessionsendslaunchevents
+        /// Apple's documentation: URLSessionConfiguration, `sessionSendsLaunchEvents`.
         var sessionSendsLaunchEvents: Bool {
             get { true }
             set { precondition(newValue, "the system would not launch the app") }
