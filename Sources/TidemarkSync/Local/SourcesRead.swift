@@ -65,7 +65,7 @@ final class SourcesRead: SlicedRead {
     private var bytes = 0
     /// The documents of each source; complete at the end.
     private(set) var found: [[LocalDocument]] = []
-    /// What the searches looked at; complete at the end.
+    /// The collections and fields that the searches looked at; complete at the end.
     private(set) var searches: [CachedSearch] = []
 
     /// - Parameters:

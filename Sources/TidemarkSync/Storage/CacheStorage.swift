@@ -176,7 +176,7 @@ final class CacheStorage {
                 try transaction.documents(of: context.database).setWordIndexes(words)
             } catch {
                 guard case .noFullText = error else { throw error }
-                // Nothing is wrong with the file, which goes on being used.
+                // The file has no fault, and stays in use.
                 throw SyncError.server(RPCStatus(.unimplemented, error.message))
             }
         }

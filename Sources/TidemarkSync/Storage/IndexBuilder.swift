@@ -32,7 +32,7 @@ struct IndexBuilder {
     /// Makes one slice. An index is never required: if the disk is full, the next query requests it
     /// again.
     func buildSlice() {
-        // Without the index a search reads all documents, and the next one wants the index again.
+        // A search without the index reads all documents. The next search wants the index again.
         try? storage.makeLackingWords()
         let scheduler = context.environment.scheduler
         let end = scheduler.elapsed + Self.longestSlice

@@ -8,7 +8,7 @@ struct BackgroundPlay {
         var isDone = false
     }
 
-    private var random: SplitMix
+    private var random: ModelDice
     private let waits: Bool
     private var files: [Int64: File] = [1: File(), 2: File(), 3: File()]
     /// The chunks that are on their way. They outlive processes.
@@ -23,7 +23,7 @@ struct BackgroundPlay {
 
     /// - Parameter waits: False plants a defect: uploads do not wait for found chunks.
     init(seed: UInt64, waits: Bool = true) {
-        random = SplitMix(state: seed)
+        random = ModelDice(seed)
         self.waits = waits
     }
 
@@ -107,19 +107,4 @@ struct BackgroundPlay {
             faults.append("file \(number) is held for ever")
         }
     }
-}
-
-/// A small generator, the same in every run.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

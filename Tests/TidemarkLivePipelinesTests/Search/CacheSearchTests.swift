@@ -86,7 +86,7 @@ import TidemarkTesting
             empty.first.map { [$0.collection] + $0.fields } == ["notes"]
                 && empty.first?.completeAt == nil)
         _ = try await device.collection("notes").getDocuments()
-        // Without an index, all texts of a document count.
+        // A search without an index looks at all texts of a document.
         #expect(try await search(device, "LAIT").results.count == 2)
         let reads = devices.reads
         try await device.setWordIndexes([WordIndex(collectionID: "notes", fields: ["text"])])
