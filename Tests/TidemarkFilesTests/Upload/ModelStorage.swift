@@ -220,7 +220,7 @@ extension UploadMachine.Request {
 }
 
 /// Random numbers that a seed determines.
-struct ModelDice {
+struct ModelDice: RandomNumberGenerator {
     private var state: UInt64
 
     init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
