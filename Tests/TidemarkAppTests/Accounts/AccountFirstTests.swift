@@ -116,6 +116,33 @@ private final class Device {
         #expect(try jobs.draft() == nil)
     }
 
+    /// A launch keeps its steps in tasks of their own. The step at which the onboarding begins was
+    /// once kept after the app's next step, and the next launch took the user back.
+    @Test func `keeps the app's step though the launch's earlier step comes later`() async throws {
+        let (_, jobs, _) = try await device.run()
+        let first = jobs.keepingFromNow()
+        let second = jobs.keepingFromNow()
+        try await jobs.keep(step: 1, draft: ["name": "Ada"])
+        let third = jobs.keepingFromNow()
+        await second(7)
+        await first(0)
+        #expect(try jobs.unfinished()?.step == 1)
+        await third(2)
+        #expect(try jobs.unfinished()?.step == 2 && jobs.draft() == ["name": .string("Ada")])
+    }
+
+    @Test func `a launch takes the order of steps from the jobs, unless its part is replaced`()
+        async throws
+    {
+        let (accounts, jobs, files) = try await device.run()
+        var parts = LaunchParts(
+            accounts, jobs: jobs, files: files, showContent: { _ in }, runFeeds: { _, _ in },
+            beginSignUp: { _, _ in })
+        #expect(parts.keepingFromNow != nil)
+        parts.keepStep = { _ in }
+        #expect(parts.keepingFromNow == nil)
+    }
+
     @Test func `whose answer was lost is found by the next launch, and is one`() async throws {
         device.server.fail("accounts:signInWithIdp", .lostAnswer)
         var (accounts, jobs, _) = try await device.run()

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 public import Tidemark
 
 /// Signs up and deletes accounts, as jobs that continue after a kill.
@@ -35,6 +36,9 @@ public actor AccountJobs {
     private(set) var job = AccountJob()
     /// The secret of a sign-up that begins after an earlier sign-up is undone.
     private var newSecret: [UInt8]?
+    /// The number of calls that keep a step so far, and of the last one that was kept.
+    private nonisolated let keeps = Mutex(0)
+    private var lastKeep = 0
     private var hasResumed = false
     private var isRecovering = false
     /// The time since which the journal has a record, only for metrics.
@@ -115,6 +119,28 @@ public actor AccountJobs {
     ///   - step: The app's number for the next step.
     ///   - profile: The input so far; nil leaves the kept input.
     public func keep(step: Int, profile: MapValue? = nil) throws(LaunchFiles.Failure) {
+        try keep(step: step, profile: profile, number: nextKeep())
+    }
+
+    /// Returns a function that keeps a step, unless a call that begins after this one has kept a
+    /// step already. A launch keeps its steps in tasks, which may come after the app's own call.
+    package nonisolated func keepingFromNow() -> @Sendable (_ step: Int) async -> Void {
+        let number = nextKeep()
+        return { step in try? await self.keep(step: step, profile: nil, number: number) }
+    }
+
+    private nonisolated func nextKeep() -> Int {
+        keeps.withLock { count in
+            count += 1
+            return count
+        }
+    }
+
+    private func keep(
+        step: Int, profile: MapValue?, number: Int
+    ) throws(LaunchFiles.Failure) {
+        guard number > lastKeep else { return }
+        lastKeep = number
         resumeIfNeeded(acts: false)
         switch job.work {
         case .idle, .removed, .parkedForPerson, .parkedForNetwork: break

@@ -207,8 +207,9 @@ public final class Launch: Sendable {
                 await $0.undoSignUp(); return nil
             }
         case .keepStep(let step):
-            run {
-                await $0.keepStep(step); return nil
+            let keep = parts.keepingFromNow?() ?? parts.keepStep
+            run { _ in
+                await keep(step); return nil
             }
         case .endSession:
             run {

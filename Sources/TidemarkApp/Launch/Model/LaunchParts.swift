@@ -25,7 +25,11 @@ public struct LaunchParts: Sendable {
     public var beginSignUp: @Sendable (UserID?, _ step: Int) async -> Void
     public var resumeJob: @Sendable () async -> Void
     public var undoSignUp: @Sendable () async -> Void
-    public var keepStep: @Sendable (Int) async -> Void
+    /// Keeps the user's step in the onboarding, for the next launch.
+    public var keepStep: @Sendable (Int) async -> Void { didSet { keepingFromNow = nil } }
+    /// Returns a function for ``keepStep``, called when the launch asks for it. The function does
+    /// nothing if the app has kept a step since. Nil for parts that an app has replaced.
+    private(set) var keepingFromNow: (@Sendable () -> @Sendable (Int) async -> Void)?
     public var endSession: @Sendable () async -> Void
     /// The sign-ins and sign-outs.
     public var changes: AsyncStream<SessionChange>
@@ -101,6 +105,7 @@ public struct LaunchParts: Sendable {
         resumeJob = { await jobs.resume() }
         undoSignUp = { await jobs.giveUp() }
         keepStep = { try? await jobs.keep(step: $0) }
+        keepingFromNow = { jobs.keepingFromNow() }
         endSession = { try? await identity.signOut() }
         changes = identity.changes
         news = jobs.news
