@@ -1,3 +1,5 @@
+import TidemarkModel
+
 @testable import TidemarkFiles
 
 /// A part of a file: bytes of one version of it.
@@ -219,19 +221,14 @@ extension UploadMachine.Request {
     }
 }
 
-/// Random numbers that a seed determines.
+/// Random numbers that a seed determines. Neighbouring seeds give unrelated numbers: a state of
+/// `seed × increment` gave each seed the numbers of its predecessor, moved by one.
 struct ModelDice: RandomNumberGenerator {
-    private var state: UInt64
+    private var random: SeededRandom
 
-    init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+    init(_ seed: UInt64) { random = SeededRandom(seed: seed) }
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
+    mutating func next() -> UInt64 { random.next() }
 
     /// - Parameter bound: At least 1.
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
