@@ -51,6 +51,26 @@ import TidemarkPhones
         #expect(machine.state[.before].slowest == nil)
     }
 
+    /// The server confirms a screen a moment after its comparison. This once removed the
+    /// comparison, and the button seemed to do nothing.
+    @Test func `a comparison stays while the screen shows the same documents`() {
+        var machine = running()
+        func content(_ state: Screen.State, _ rows: String...) -> Screen {
+            Screen(
+                "X", state,
+                sections: [
+                    Screen.Section(nil, rows.map { Row($0, "A").with { $0.isDocument = true } })
+                ])
+        }
+        let found = PhoneState.Comparison(count: 1, missing: 0, extra: 0)
+        _ = machine.step(.news(.after, launch: 1, .screen(content(.loading, "a"), 5)))
+        _ = machine.step(.compared(.after, found))
+        _ = machine.step(.news(.after, launch: 1, .screen(content(.fresh, "a"), 6)))
+        #expect(machine.state[.after].comparison == found)
+        _ = machine.step(.news(.after, launch: 1, .screen(content(.fresh, "a", "b"), 7)))
+        #expect(machine.state[.after].comparison == nil)
+    }
+
     @Test func `a killed phone is dead, and what its process said late is not heard`() {
         var machine = running()
         #expect(machine.step(.ordered(.kill(.before))) == [.kill(.before)])

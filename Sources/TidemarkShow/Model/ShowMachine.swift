@@ -215,8 +215,10 @@ struct ShowMachine: Equatable, Sendable {
             return []
         case .begins, .reached: return []
         case .screen(let screen, let milliseconds):
+            // A comparison is of the documents on the screen. The rest changes at any time, as when
+            // data is confirmed.
+            if screen.documents != state[side].screen?.documents { state[side].comparison = nil }
             state[side].screen = screen
-            state[side].comparison = nil
             if screen.hasContent, state[side].firstContent.last == .some(nil) {
                 state[side].firstContent[state[side].firstContent.count - 1] = milliseconds
             }

@@ -275,11 +275,12 @@ actor Show: ShowSource {
         let number = days
         for side in PhoneSide.allCases {
             inBackground { show in
-                // Repeats the comparison if the screen has changed since.
+                // Repeats the comparison if the screen shows other documents since.
                 for _ in 0..<Self.mostComparisons {
                     let screen = await show.current()[side].screen
                     let comparison = try await day.compare(side, screen, ahead: show.ahead)
-                    guard await show.current()[side].screen == screen else { continue }
+                    let now = await show.current()[side].screen
+                    guard now?.documents == screen?.documents else { continue }
                     return await show.send(.compared(side, comparison), of: number)
                 }
             }
