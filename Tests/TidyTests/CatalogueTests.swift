@@ -12,12 +12,12 @@ enum Catalogues {
 
     static let modules = Set(Repository.files.compactMap(module))
 
-    /// The names of the library products in a manifest.
+    /// The modules of the library products in a manifest.
     static func libraries(in manifest: Repository.File) -> Set<String> {
-        Set(
-            manifest.lines.compactMap { line in
-                line.firstMatch(of: #/\.library\(name: "(\w+)", targets:/#).map { String($0.1) }
-            })
+        let lists = manifest.lines.compactMap { line in
+            line.firstMatch(of: #/\.library\(name: "\w+", targets: \[(.+)\]/#)?.1
+        }
+        return Set(lists.flatMap { $0.matches(of: #/\w+/#).map { String($0.0) } })
     }
 
     /// Returns the faults of a page. A page needs a title, one sentence that states its purpose,
@@ -90,10 +90,10 @@ enum Catalogues {
         let manifest = Repository.File(
             path: "Package.swift",
             lines: [
-                #"        .library(name: "TidemarkA", targets: ["TidemarkA"]),"#,
+                #"        .library(name: "TidemarkA", targets: ["TidemarkA", "TidemarkC"]),"#,
                 #"        .executable(name: "tidemark", targets: ["TidemarkCLI"]),"#,
             ])
-        #expect(Catalogues.libraries(in: manifest) == ["TidemarkA"])
+        #expect(Catalogues.libraries(in: manifest) == ["TidemarkA", "TidemarkC"])
         let other = Repository.File(path: "Sources/TidemarkA/TidemarkB.docc/B.md", lines: [])
         #expect(Catalogues.module(of: other) == nil)
     }

@@ -8,8 +8,8 @@ import TestSupport
 /// Source:
 /// https://developer.apple.com/documentation/bundleresources/describing-use-of-required-reason-api
 @Suite(.ownThread) struct `Privacy manifests` {
-    /// The products that an app links when it ships.
-    private static let products = [
+    /// The modules that an app can link when it ships.
+    private static let modules = [
         "Tidemark", "TidemarkApp", "TidemarkEncryption", "TidemarkFiles", "TidemarkGoogleAuth",
         "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages", "TidemarkLivePipelines",
         "TidemarkResilience", "TidemarkWords",
@@ -39,7 +39,7 @@ import TestSupport
 
     private static let targets: Set<String> = {
         var found: Set<String> = []
-        var open = products
+        var open = modules
         while let target = open.popLast() {
             guard found.insert(target).inserted else { continue }
             open += ImportRules.allowed[target] ?? []
