@@ -67,7 +67,7 @@ struct ServingProcess {
         let http = FirestoreHTTP(
             recorded, access: callers, web: web,
             endpoints: [EmulatorEndpoints(server), TriggerEndpoint(server), exports, endpoint],
-            tls: tls)
+            tls: tls, hasLargeDocuments: server.hasDatabasesOfUnits)
         let grpc = GRPCServer(
             recorded, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
             access: callers, maxConnections: shares.firestore,

@@ -14,9 +14,10 @@ package import TidemarkWire
 /// HTTP/2.
 ///
 /// Pages of this machine may call with credentials, and also the pages that ``WebPolicy`` names. A
-/// request's head must arrive in 30 s and its body of at most 11 MiB in 60 s, and a connection may
-/// be idle for 2 minutes. Otherwise, the connection is closed. Up to 10,000 connections and HTTP/2
-/// requests can be open at the same time.
+/// request's head must arrive in 30 s and its body in 60 s, and a connection may be idle for 2
+/// minutes. Otherwise, the connection is closed. A body has at most 11 MiB, or 24 MiB where a
+/// database is of the Enterprise edition. Up to 10,000 connections and HTTP/2 requests can be open
+/// at the same time.
 public final class FirestoreHTTP: Sendable {
     static let maxConnections = 10_000
 
@@ -24,6 +25,7 @@ public final class FirestoreHTTP: Sendable {
     private let access: (any CallerGate)?
     private let service: HTTPService
     private let bodies: BodyBudget
+    private let maxBodyBytes: Int
     /// The budget of bodies whose callers are still unknown. It is separate, so these bodies take
     /// no room from others.
     private let handshakes = BodyBudget(limit: 32 << 20)
@@ -46,27 +48,30 @@ public final class FirestoreHTTP: Sendable {
     ///   - web: The host names and pages that may call.
     ///   - endpoints: The pages at other paths. The first that knows a path answers.
     ///   - tls: Encrypts connections that start with TLS; nil closes them.
+    ///   - hasLargeDocuments: True if a database is of the Enterprise edition.
     public convenience init(
         _ transport: any Transport, access: (any CallerGate)?, web: WebPolicy,
-        endpoints: [any WebPages] = [], tls: ServerTLS? = nil
+        endpoints: [any WebPages] = [], tls: ServerTLS? = nil, hasLargeDocuments: Bool = false
     ) {
         self.init(
             transport, access: access, web: web, endpoints: endpoints, tls: tls,
-            patience: RequestPatience())
+            hasLargeDocuments: hasLargeDocuments, patience: RequestPatience())
     }
 
     /// - Parameter executor: Runs work that must not delay a connection's event loop: calls that
     ///   take longer than a document's read, large parts of an answer, and the requests of tools.
     package init(
         _ transport: any Transport, access: (any CallerGate)?, web: WebPolicy,
-        endpoints: [any WebPages], tls: ServerTLS? = nil, patience: RequestPatience,
-        bodies: BodyBudget = .process,
+        endpoints: [any WebPages], tls: ServerTLS? = nil, hasLargeDocuments: Bool = false,
+        patience: RequestPatience, bodies: BodyBudget = .process,
         executor: any TaskExecutor = globalConcurrentExecutor
     ) {
         self.patience = patience
         self.tls = tls
         self.access = access
         self.bodies = bodies
+        maxBodyBytes =
+            hasLargeDocuments ? RESTRequest.maxLargeBodyBytes : RESTRequest.maxBodyBytes
         service = HTTPService(transport, access: access, bodies: bodies, executor: executor)
         channels = ChannelHub(service)
         self.web = web
@@ -248,7 +253,7 @@ public final class FirestoreHTTP: Sendable {
         channel: any NIOCore.Channel
     ) async throws(RPCStatus) -> [UInt8] {
         let limit =
-            ChannelHub.isHandshake(head) ? ChannelHub.maxHandshakeBytes : RESTRequest.maxBodyBytes
+            ChannelHub.isHandshake(head) ? ChannelHub.maxHandshakeBytes : maxBodyBytes
         let length = request.headers[.contentLength].flatMap { Int($0) }
         if let length, length > limit { throw .bodyTooLarge(limit) }
         do throws(BodyRefusal) {
