@@ -17,7 +17,7 @@ enum ReadAdvice {
                 """
             ]
         }
-        var advice = limit(kept, seen)
+        var advice = limit(kept, seen) + units(difference)
         switch seen.key.call {
         case "Listen": advice += listener(kept, seen)
         case "GetDocument", "BatchGetDocuments": advice += lookups(kept, seen)
@@ -49,6 +49,29 @@ enum ReadAdvice {
             ]
         default: return []
         }
+    }
+
+    /// Advice on units that grew without reads: the same documents cost more.
+    private static func units(_ difference: ReadsComparison.Difference) -> [String] {
+        var advice: [String] = []
+        if difference.change(of: .readUnits) > 0, difference.change <= 0 {
+            advice.append(
+                """
+                The call reads no more documents, but more units of 4 KiB: a document has grown \
+                past 4 KiB, or no index serves the query, so that it scans its collection. \
+                Declare the index that is named above, and keep large fields in documents of \
+                their own.
+                """)
+        }
+        if difference.change(of: .updateUnits) > 0 {
+            advice.append(
+                """
+                A listener receives more real-time update units: one for each 4 KiB of a changed \
+                document. A read unit costs a sixth, so read seldom shown data when it is shown, \
+                and keep what changes often in small documents.
+                """)
+        }
+        return advice
     }
 
     private static func isQuery(_ seen: RunLine) -> Bool {

@@ -1,4 +1,4 @@
-import TidemarkModel
+package import TidemarkModel
 
 /// The result of a comparison of a run with a file: the lines that grew, and the lines that shrank.
 ///
@@ -16,11 +16,25 @@ package struct ReadsComparison: Hashable, Sendable {
         package var key: ReadKey { seen?.key ?? kept!.key }
 
         /// The reads above the most of the file, or, if negative, below the least.
-        package var change: Int {
-            let reads = seen?.reads ?? 0
-            let (least, most) = (kept?.least ?? 0, kept?.most ?? 0)
-            return reads > most ? reads - most : min(0, reads - least)
+        package var change: Int { change(of: .reads) }
+
+        /// Returns a number above the most of the file, or, if negative, below the least. The units
+        /// of a database of the Standard edition do not change.
+        package func change(of measure: ReadMeasure) -> Int {
+            let now = seen.map(measure.of) ?? 0
+            let allowed = kept.map(measure.range) ?? 0...0
+            return now > allowed.upperBound
+                ? now - allowed.upperBound : min(0, now - allowed.lowerBound)
         }
+
+        /// True if a number is above what the file allows.
+        var hasGrown: Bool { ReadMeasure.allCases.contains { change(of: $0) > 0 } }
+        /// True if no number is above, and one is below.
+        var hasShrunk: Bool {
+            !hasGrown && ReadMeasure.allCases.contains { change(of: $0) < 0 }
+        }
+        /// The sum of all changes, for the order of lines.
+        var weight: Int { ReadMeasure.allCases.reduce(0) { $0 + abs(change(of: $1)) } }
 
         /// The line whose place the new line takes; nil if the line itself is in the file.
         package var replaced: ReadKey? {
@@ -47,19 +61,36 @@ package struct ReadsComparison: Hashable, Sendable {
     package let reads: Int
     /// The most reads that the file allows.
     package let allowed: Int
+    /// The edition of the file and of the run.
+    package let edition: DatabaseEdition
+    /// The sum of each measure in the run, and the most that the file allows.
+    let sums: [ReadMeasure: Sum]
+
+    struct Sum: Hashable, Sendable {
+        let seen: Int
+        let allowed: Int
+    }
 
     /// - Parameter seen: The lines of the run, each key once.
     package init(_ file: ReadsFile, _ seen: [RunLine]) {
         let pairs = LinePairs(file.lines, seen).all
-        let changed = pairs.filter { $0.change != 0 }.sorted {
-            (abs($1.change), $0.key) < (abs($0.change), $1.key)
+        let changed = pairs.filter { $0.weight != 0 }.sorted {
+            ($1.weight, $0.key) < ($0.weight, $1.key)
         }
-        grown = changed.filter { $0.change > 0 }
-        shrunk = changed.filter { $0.change < 0 }
-        moved = pairs.filter { $0.change == 0 && $0.replaced != nil }.sorted { $0.key < $1.key }
+        grown = changed.filter(\.hasGrown)
+        shrunk = changed.filter(\.hasShrunk)
+        moved = pairs.filter { $0.weight == 0 && $0.replaced != nil }.sorted { $0.key < $1.key }
         same = pairs.count - changed.count - moved.count
         reads = seen.reduce(0) { $0 + $1.reads }
         allowed = file.most
+        edition = file.edition
+        sums = Dictionary(
+            uniqueKeysWithValues: ReadMeasure.allCases.map { measure in
+                let allowed = file.lines.reduce(0) { $0 + measure.range(of: $1).upperBound }
+                return (
+                    measure, Sum(seen: seen.reduce(0) { $0 + measure.of($1) }, allowed: allowed)
+                )
+            })
     }
 
     package enum Verdict: String, Sendable { case grew, shrank, same }

@@ -31,14 +31,15 @@ extension ReadsFile {
         if format > Self.format {
             throw ReadsFileError(
                 """
-                \(name) has format \(format), and this version of tidemark reads format \
+                \(name) has format \(format), and this version of tidemark reads formats up to \
                 \(Self.format). Install the version that wrote it, or a newer one.
                 """)
         }
-        guard format == Self.format, case .list(let entries)? = object["lines"] else {
+        guard format > 0, case .list(let entries)? = object["lines"] else {
             throw ReadsFileError(
-                "\(name) is damaged: it needs format \(Self.format) and \"lines\".")
+                "\(name) is damaged: it needs a format from 1 to \(Self.format) and \"lines\".")
         }
+        let edition = try Self.edition(object["edition"], name: name)
         if entries.count > Self.maxLines {
             throw ReadsFileError("\(name) has more than \(Self.maxLines) lines.")
         }
@@ -46,13 +47,24 @@ extension ReadsFile {
         var seen: Set<ReadKey> = []
         for (index, entry) in entries.enumerated() {
             let place = "\(name), line \(index + 1) of \"lines\""
-            let line = try EntryReader(entry, place: place).line()
+            let line = try EntryReader(entry, place: place).line(edition)
             if !seen.insert(line.key).inserted {
                 throw ReadsFileError("\(place): \(line.key.summary) occurs twice.")
             }
             lines.append(line)
         }
-        self.init(lines)
+        self.init(lines, edition: edition)
+    }
+
+    private static func edition(
+        _ value: FilePart?, name: String
+    ) throws(ReadsFileError) -> DatabaseEdition {
+        guard let value else { return .standard }
+        guard case .text(let text) = value, let edition = DatabaseEdition(rawValue: text) else {
+            throw ReadsFileError(
+                "\(name) is damaged: its \"edition\" is neither standard nor enterprise.")
+        }
+        return edition
     }
 }
 
@@ -98,6 +110,7 @@ private struct EntryReader {
 
     private static let names: Set<String> = [
         "label", "call", "target", "query", "limit", "calls", "resumed", "reads", "reason",
+        "readUnits", "updateUnits",
     ]
 
     init(_ value: FilePart, place: String) throws(ReadsFileError) {
@@ -108,35 +121,44 @@ private struct EntryReader {
         self.place = place
     }
 
-    func line() throws(ReadsFileError) -> KeptLine {
+    func line(_ edition: DatabaseEdition) throws(ReadsFileError) -> KeptLine {
         if let unknown = object.keys.sorted().first(where: { !Self.names.contains($0) }) {
             throw ReadsFileError("\(place) has an unknown name \"\(unknown)\".")
         }
         let key = ReadKey(
             label: try text("label"), call: try text("call"), target: try text("target"),
             query: object["query"] == nil ? "" : try text("query"))
-        let reads = try reads()
-        let reason = object["reason"] == nil ? nil : try text("reason")
-        return KeptLine(
-            key, least: reads.least, most: reads.most,
-            reason: reads.least == reads.most ? nil : reason, calls: try count("calls") ?? 0,
+        guard let reads = try range("reads") else {
+            throw ReadsFileError("\(place) has no \"reads\".")
+        }
+        var line = KeptLine(
+            key, least: reads.lowerBound, most: reads.upperBound, calls: try count("calls") ?? 0,
             resumed: try count("resumed") ?? 0, limit: try count("limit"))
+        if edition.isBilledByUnits {
+            guard let units = try range("readUnits") else {
+                throw ReadsFileError(
+                    "\(place) has no \"readUnits\", which the Enterprise edition is billed by.")
+            }
+            line.readUnits = units
+            line.updateUnits = try range("updateUnits") ?? 0...0
+        }
+        let reason = object["reason"] == nil ? nil : try text("reason")
+        line.reason = line.varies ? reason : nil
+        return line
     }
 
-    private func reads() throws(ReadsFileError) -> (least: Int, most: Int) {
-        if case .object(let range)? = object["reads"] {
+    /// Returns a number, or a range with its ends; nil if there is none.
+    private func range(_ name: String) throws(ReadsFileError) -> ClosedRange<Int>? {
+        if case .object(let range)? = object[name] {
             guard range.count == 2, let least = range["least"]?.count,
                 let most = range["most"]?.count, least <= most
             else {
                 throw ReadsFileError(
-                    "\(place): \"reads\" needs \"least\" and \"most\", which is not less.")
+                    "\(place): \"\(name)\" needs \"least\" and \"most\", which is not less.")
             }
-            return (least, most)
+            return least...most
         }
-        guard let reads = try count("reads") else {
-            throw ReadsFileError("\(place) has no \"reads\".")
-        }
-        return (reads, reads)
+        return try count(name).map { $0...$0 }
     }
 
     private func text(_ name: String) throws(ReadsFileError) -> String {

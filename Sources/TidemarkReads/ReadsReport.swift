@@ -1,4 +1,5 @@
 import Foundation
+import TidemarkModel
 
 /// The result of a check as text, for GitHub's summary, and as JSON.
 package struct ReadsReport: Sendable {
@@ -16,7 +17,10 @@ package struct ReadsReport: Sendable {
 
     /// The result in one sentence.
     package var headline: String {
-        let counts = "\(comparison.reads) reads, \(comparison.allowed) recorded"
+        let counts = ReadMeasure.all(of: comparison.edition).map { measure in
+            let sum = comparison.sums[measure]
+            return "\(sum?.seen ?? 0) \(measure.word)s, \(sum?.allowed ?? 0) recorded"
+        }.joined(separator: "; ")
         switch comparison.verdict {
         case .grew: return "\(Self.lines(comparison.grown.count)) grew: \(counts)."
         case .shrank: return "\(Self.lines(comparison.shrunk.count)) shrank, none grew: \(counts)."
@@ -44,9 +48,9 @@ package struct ReadsReport: Sendable {
     /// The report for a terminal, with a newline at its end.
     package var text: String {
         var parts = ["tidemark reads: \(headline)"]
-        parts += comparison.grown.prefix(Self.maxShown).map(Self.block)
+        parts += comparison.grown.prefix(Self.maxShown).map(block)
         parts += Self.rest(comparison.grown, "more lines grew.")
-        let shrunk = comparison.shrunk.prefix(Self.maxShown).map(Self.line)
+        let shrunk = comparison.shrunk.prefix(Self.maxShown).map(line)
         if !shrunk.isEmpty { parts.append(shrunk.joined(separator: "\n")) }
         parts += Self.rest(comparison.shrunk, "more lines shrank.")
         if let remark { parts.append(remark) }
@@ -58,31 +62,50 @@ package struct ReadsReport: Sendable {
     }
 
     /// The line that shrank, in one line of text.
-    private static func line(_ difference: ReadsComparison.Difference) -> String {
+    private func line(_ difference: ReadsComparison.Difference) -> String {
         let key = difference.key
-        return "\(difference.change)  \(key.label.oneLine)  \(key.summary.oneLine): "
+        return "\(change(difference))  \(key.label.oneLine)  \(key.summary.oneLine): "
             + amounts(difference)
     }
 
     /// The line that grew, with its cause and advice.
-    private static func block(_ difference: ReadsComparison.Difference) -> String {
+    private func block(_ difference: ReadsComparison.Difference) -> String {
         let key = difference.key
         var lines = [
-            "+\(difference.change)  \(key.label.oneLine)  \(key.summary.oneLine)",
+            "\(change(difference))  \(key.label.oneLine)  \(key.summary.oneLine)",
             "    \(amounts(difference))",
         ]
-        for (name, value) in details(difference) { lines.append("    \(name): \(value.oneLine)") }
+        for (name, value) in Self.details(difference) {
+            lines.append("    \(name): \(value.oneLine)")
+        }
         lines += ReadAdvice.advice(on: difference).map { "    " + $0 }
         return lines.joined(separator: "\n")
     }
 
+    var measures: [ReadMeasure] { ReadMeasure.all(of: comparison.edition) }
+
+    /// The change of a line: its reads, or the units and reads of the Enterprise edition.
+    func change(_ difference: ReadsComparison.Difference) -> String {
+        func signed(_ change: Int) -> String { (change > 0 ? "+" : "") + "\(change)" }
+        guard comparison.edition.isBilledByUnits else { return signed(difference.change) }
+        return measures.compactMap { measure in
+            let change = difference.change(of: measure)
+            let word = measure.word + (abs(change) == 1 ? "" : "s")
+            return change == 0 ? nil : "\(signed(change)) \(word)"
+        }.joined(separator: ", ")
+    }
+
     /// The reads and the calls, before and now.
-    static func amounts(_ difference: ReadsComparison.Difference) -> String {
+    func amounts(_ difference: ReadsComparison.Difference) -> String {
         let now = difference.seen
-        let calls = counted(now?.calls ?? 0, "call")
-        let reads = counted(now?.reads ?? 0, "read")
-        guard let kept = difference.kept else { return "new: \(reads), \(calls)" }
-        return "\(kept.amount) → \(reads), \(kept.calls) → \(calls)"
+        let calls = Self.counted(now?.calls ?? 0, "call")
+        let amounts = measures.map { measure in
+            let amount = Self.counted(now.map(measure.of) ?? 0, measure.word)
+            guard let kept = difference.kept else { return amount }
+            return "\(measure.range(of: kept).amount) → \(amount)"
+        }.joined(separator: ", ")
+        guard let kept = difference.kept else { return "new: \(amounts), \(calls)" }
+        return "\(amounts), \(kept.calls) → \(calls)"
     }
 
     /// The facts about a line that grew, by name.

@@ -272,6 +272,56 @@ def test_a_suite_of_the_enterprise_edition_needs_no_index(suite):
     assert "has no index and reads 0 documents for 1 read units" in done.stderr
 
 
+UNITS = '{"indexes": [{"collectionGroup": "messages", "fields": [{"fieldPath": "at", "order": "DESCENDING"}]}]}'
+NOTES = """
+import os
+from google.auth.credentials import AnonymousCredentials
+from google.cloud import firestore
+db = firestore.Client(project="interop", credentials=AnonymousCredentials())
+size = int(os.environ.get("SIZE", "100"))
+for n in range(4):
+    db.collection("messages").document(f"m{n}").set({"at": n, "text": "a" * size})
+assert len(list(db.collection("messages").order_by("at", direction="DESCENDING").limit(3).stream())) == 3
+"""
+
+
+def test_a_suite_of_the_enterprise_edition_is_compared_in_units(suite):
+    indexes = suite / "indexes.json"
+    indexes.write_text(UNITS)
+    script = suite / "notes.py"
+    script.write_text(NOTES)
+    command = [sys.executable, str(script)]
+
+    def play(word, *arguments, size=100):
+        return reads(
+            suite, word, "--indexes", indexes, *arguments, command=command,
+            environment={"SIZE": str(size)})
+    recorded = play("record", "--edition", "enterprise")
+    assert recorded.returncode == 0, recorded.stderr
+    assert "read units" in recorded.stderr and "for the Enterprise edition" in recorded.stderr
+    kept = json.loads((suite / "reads.json").read_text())
+    assert (kept["format"], kept["edition"]) == (2, "enterprise")
+    # Three documents by their names, and one unit for their index entries.
+    query = next(each for each in kept["lines"] if each["call"] == "RunQuery")
+    assert (query["reads"], query["readUnits"]) == (3, 4)
+    same = play("check", "--edition", "enterprise")
+    assert same.returncode == 0 and "No line grew" in same.stdout, same.stdout + same.stderr
+    # The same documents, past 4 KiB.
+    grown = play("check", "--edition", "enterprise", size=5_000)
+    assert grown.returncode == 1, grown.stdout + grown.stderr
+    assert "+3 read units" in grown.stdout and "grown past 4 KiB" in grown.stdout
+    # Without the index the query scans its collection.
+    indexes.write_text('{"indexes": []}')
+    scan = play("check", "--edition", "enterprise", size=3_000)
+    assert "has no index and reads 4 documents" in scan.stderr
+    indexes.write_text(UNITS)
+    other = play("check")
+    assert other.returncode not in (0, 1)
+    assert (
+        "reads.json was recorded on a database of the Enterprise edition, and the suite's database is of the "
+        "Standard edition") in other.stderr
+
+
 def test_a_fleet_says_which_screen_costs_most_for_whom_since_when(server):
     """The documents are those that `readMeter.shareDays` stores; SharedDaysTests reads them back."""
     db = server.client("fleet")

@@ -59,9 +59,9 @@ import Testing
 
     @Test func `of a newer format, or of none, is refused with what to do`() {
         #expect(
-            message(#"{"format": 2, "rows": []}"#) == """
-                reads.json has format 2, and this version of tidemark reads format 1. Install the \
-                version that wrote it, or a newer one.
+            message(#"{"format": 3, "rows": []}"#) == """
+                reads.json has format 3, and this version of tidemark reads formats up to 2. \
+                Install the version that wrote it, or a newer one.
                 """)
         #expect(message("{}") == #"reads.json has no "format": it is not a file of reads."#)
         #expect(message(#"{"format": 1}"#).contains("damaged"))

@@ -29,7 +29,7 @@ struct ReadsCheckCommand: AsyncParsableCommand {
                 the same command.
                 """)
         }
-        let comparison = ReadsComparison(file, try await suite.run())
+        let comparison = ReadsComparison(file, try await suite.run(comparedWith: file).lines)
         let report = ReadsReport(comparison, file: suite.file)
         FileHandle.standardOutput.write(Data(report.text.utf8))
         try write(report)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TidemarkModel
 import TidemarkReads
 
 struct ReadsRecordCommand: AsyncParsableCommand {
@@ -24,8 +25,13 @@ struct ReadsRecordCommand: AsyncParsableCommand {
     func run() async throws {
         let former = try suite.readFile()
         var seen: [[RunLine]] = []
-        for _ in 0..<runs { seen.append(try await suite.run()) }
-        let recording = ReadsRecording(seen, former: former)
+        var edition = DatabaseEdition.standard
+        for _ in 0..<runs {
+            let run = try await suite.run()
+            seen.append(run.lines)
+            edition = run.edition
+        }
+        let recording = ReadsRecording(seen, of: edition, former: former)
         let data = recording.file.data
         if recording.file.lines.count > ReadsFile.maxLines || data.count > ReadsFile.maxBytes {
             throw SuiteOptions.refusal(

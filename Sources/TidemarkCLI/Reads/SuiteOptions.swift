@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TidemarkModel
 import TidemarkReads
 
 /// The options of a suite: its command, the file with its reads, and its server.
@@ -91,14 +92,31 @@ struct SuiteOptions: ParsableArguments {
 
     /// Runs the command once against a new server.
     ///
-    /// - Returns: The reads.
-    /// - Throws: The exit code for a command that fails, or that reads nothing.
-    func run() async throws -> [RunLine] {
-        let result = try await SuiteRun(command: command, project: project, serve: serve()).run()
+    /// - Parameter file: The file that the run is compared with; nil if the run is recorded.
+    /// - Throws: The exit code for a command that fails, or that reads nothing, and for a file of
+    ///   another edition.
+    func run(comparedWith file: ReadsFile? = nil) async throws -> SuiteRun.Outcome {
+        let suite = SuiteRun(command: command, project: project, serve: try serve())
+        let result: SuiteRun.Outcome
+        do { result = try await suite.run(for: file?.edition) } catch let other
+            as SuiteRun.OtherEdition
+        {
+            throw Self.refusal(
+                """
+                \(self.file) was recorded on a database of the \(Self.name(file?.edition)) \
+                edition, and the suite's database is of the \(Self.name(other.edition)) edition, \
+                which is billed otherwise. Record the reads of that edition in a file of their \
+                own, or choose the edition with --edition.
+                """)
+        }
         if let fault = SuiteFault(result.ending, of: command[0], reads: result.lines) {
             throw Self.refusal(fault.sentence, code: fault.exitCode)
         }
-        return result.lines
+        return result
+    }
+
+    private static func name(_ edition: DatabaseEdition?) -> String {
+        edition == .enterprise ? "Enterprise" : "Standard"
     }
 
     /// Prints a sentence on standard error.

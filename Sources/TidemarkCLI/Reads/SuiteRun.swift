@@ -16,11 +16,27 @@ struct SuiteRun {
     struct Outcome {
         let ending: SuiteEnding
         let lines: [RunLine]
+        /// Enterprise if a database of the suite's server is of this edition.
+        let edition: DatabaseEdition
     }
 
-    func run() async throws -> Outcome {
+    /// The edition of a file is not that of the suite's server.
+    struct OtherEdition: Error {
+        let edition: DatabaseEdition
+    }
+
+    /// - Parameter expected: The edition of the file that the run is compared with; nil if the run
+    ///   is recorded.
+    /// - Throws: ``OtherEdition`` before the command runs.
+    func run(for expected: DatabaseEdition? = nil) async throws -> Outcome {
         let prepared = try await serve.prepare()
         let server = prepared.process.server
+        let edition: DatabaseEdition = server.hasDatabasesOfUnits ? .enterprise : .standard
+        if let expected, expected != edition {
+            server.close()
+            prepared.process.accounts?.close()
+            throw OtherEdition(edition: edition)
+        }
         server.keepReadTally(ReadTally.Words { $0.sentence })
         let ending = Mutex<SuiteEnding?>(nil)
         let served = await Result {
@@ -37,7 +53,8 @@ struct SuiteRun {
             try served.get()
             throw CancellationError()
         }
-        return Outcome(ending: ending, lines: server.readLines().map(RunLine.init))
+        return Outcome(
+            ending: ending, lines: server.readLines().map(RunLine.init), edition: edition)
     }
 
     /// Runs the command, and passes signals on to it.
@@ -98,7 +115,7 @@ extension RunLine {
             ReadKey(
                 label: line.label, call: line.call.rawValue, target: line.target,
                 query: line.query),
-            reads: line.reads, calls: line.calls, resumed: line.resumed, limit: line.limit,
-            example: line.example, indexes: line.indexes)
+            reads: line.reads, units: line.units, calls: line.calls, resumed: line.resumed,
+            limit: line.limit, example: line.example, indexes: line.indexes)
     }
 }

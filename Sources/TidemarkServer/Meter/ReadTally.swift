@@ -14,6 +14,8 @@ package struct ReadTally: Sendable {
         package let target: String
         package let query: String
         package var reads = 0
+        /// The units of the same calls; zero in a database of the Standard edition.
+        package var units = BilledUnits()
         /// The number of calls; of a listener, the number of its starts.
         package var calls = 0
         /// The number of a listener's starts that resumed with a token.
@@ -56,9 +58,10 @@ package struct ReadTally: Sendable {
     ///   - label: The caller.
     ///   - indexes: Returns the indexes of a query. Called for the calls that become an example.
     mutating func add(
-        _ reads: Int, of subject: ReadSubject, by call: RPCMethod, label: String,
+        _ usage: Usage, of subject: ReadSubject, by call: RPCMethod, label: String,
         indexes: (Query, [Aggregation]) -> [String]
     ) {
+        let reads = usage.reads
         // Security rules that read nothing, and a commit without a check, are no calls.
         if reads == 0, case .place = subject.asked { return }
         var key = Key(
@@ -77,6 +80,7 @@ package struct ReadTally: Sendable {
         let isFirst = line.calls == 0 && line.reads == 0
         line.limit = isFirst ? limit : line.limit.flatMap { known in limit.map { max(known, $0) } }
         line.reads += reads
+        line.units += usage.units
         if subject.part != .more { line.calls += 1 }
         if subject.part == .resume { line.resumed += 1 }
         if isFirst || reads > line.exampleReads {

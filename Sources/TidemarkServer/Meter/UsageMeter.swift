@@ -105,7 +105,7 @@ final class UsageMeter {
         if tally == nil, usage == Usage() { return }
         let context = labelled(context)
         tally?.add(
-            usage.reads, of: subject() ?? ReadSubject(.place(target)), by: method,
+            usage, of: subject() ?? ReadSubject(.place(target)), by: method,
             label: context.tallyLabel,
             indexes: { [indexes] in indexes($0, $1, context.database) })
         if usage == Usage() { return }
