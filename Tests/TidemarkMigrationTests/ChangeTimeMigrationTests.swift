@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TidemarkModel
 import TidemarkServer
@@ -141,7 +142,60 @@ import TidemarkServer
 struct MigrationPriceTests {
     @Test func `a write costs three times a read`() throws {
         let price = MigrationPrice(
-            reads: 1_000_000, writes: 100_000, prices: try ReadPrices.of("nam5"))
+            collections: [1_000_000], writes: 100_000,
+            tariff: .standard(try ReadPrices.of("nam5")))
         #expect(abs(price.dollars - (0.6 + 0.18)) < 1e-9)
+        #expect(price.units == nil)
+    }
+
+    @Test func `on the Enterprise edition a page is a scan, and a write has units of 1 KiB`() throws
+    {
+        let price = MigrationPrice(
+            collections: [1_000, 1], writes: 10,
+            tariff: .enterprise(try UnitPrices.of("us-central1"), documentBytes: 2_048))
+        // Two pages of 500 documents cost 250 units each, an empty page 1, the small collection 1.
+        #expect(price.units == BilledUnits(read: 502, write: 30))
+        #expect(abs(price.dollars - (502 * 0.05 + 30 * 0.26) / 1_000_000) < 1e-12)
+        #expect(price.reads == 1_001 && price.writes == 10)
+    }
+
+    /// The price is compared with the server's bill.
+    @Test(arguments: [499, 500, 1_203])
+    func `equals the bill of a migration on the Enterprise edition`(count: Int) async throws {
+        var configuration = FirestoreServer.Configuration()
+        configuration.editions = DatabaseEditions(.enterprise)
+        configuration.indexes = IndexSettings(
+            try IndexConfiguration(
+                json: Data(
+                    """
+                    {"indexes": [{"collectionGroup": "posts", "fields": [
+                      {"fieldPath": "updatedAt", "order": "ASCENDING"}]}]}
+                    """.utf8)))
+        let server = try FirestoreServer(configuration)
+        let database = try DatabaseID(project: "demo")
+        let fields: MapValue = ["text": .string(String(repeating: "a", count: 1_500))]
+        let paths = try (0..<count).map { try DocumentPath("posts/p\(10_000 + $0)") }
+        for first in stride(from: 0, to: count, by: 200) {
+            _ = try await server.commit(
+                paths[first..<min(count, first + 200)].map { Mutation(path: $0, .set(fields)) },
+                CallContext(database: database, label: "writer", token: "owner"))
+        }
+        let migration = ChangeTimeMigration(
+            MigrationCalls(
+                server, database: database, field: FieldPath(name: "updatedAt"),
+                tokens: { _ in "owner" }), clock: ContinuousClock())
+        let result = await migration.fill(
+            .collection(try CollectionPath("posts")), from: FillProgress(), value: .updateTime,
+            rate: 1_000_000
+        ) { _ in }
+        #expect(result.stopped == nil && result.progress.filled == count)
+        let price = MigrationPrice(
+            collections: [count], writes: count,
+            tariff: .enterprise(
+                try UnitPrices.of("us-central1"),
+                documentBytes: Document.storageSize(of: fields, at: paths[0])))
+        let bill = server.meter().first { $0.label == MigrationCalls.label }
+        #expect(bill?.units == price.units)
+        server.close()
     }
 }

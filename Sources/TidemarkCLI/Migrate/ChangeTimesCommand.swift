@@ -71,6 +71,12 @@ struct ChangeTimesCommand: AsyncParsableCommand {
     @Option(help: "The location of the database, for the price.")
     var location = "nam5"
 
+    @Option(help: "The edition of the database, for the price: standard or enterprise.")
+    var edition = "standard"
+
+    @Option(help: "The size of a document in bytes, for the price in the Enterprise edition.")
+    var documentBytes = 1_024
+
     @Flag(help: "Print JSON.")
     var json = false
 
@@ -89,7 +95,23 @@ struct ChangeTimesCommand: AsyncParsableCommand {
         if !(1...10_000).contains(rate) {
             throw ValidationError("--rate must be between 1 and 10000 documents a second.")
         }
+        if !(1...DocumentLimits.enterpriseDocumentBytes).contains(documentBytes) {
+            throw ValidationError(
+                """
+                --document-bytes must be between 1 and \(DocumentLimits.enterpriseDocumentBytes).
+                """)
+        }
         _ = try plan()
+    }
+
+    /// The prices of the edition in the location.
+    private func tariff() throws -> MigrationTariff {
+        switch DatabaseEdition(rawValue: edition) {
+        case .standard: .standard(try ReadPrices.of(location))
+        case .enterprise:
+            .enterprise(try UnitPrices.of(location), documentBytes: documentBytes)
+        case nil: throw ValidationError("--edition must be standard or enterprise.")
+        }
     }
 
     /// The parsed options.
@@ -111,7 +133,7 @@ struct ChangeTimesCommand: AsyncParsableCommand {
                 collections: all, field: try FieldPath(encoded: field),
                 label: try label.map { try FieldPath(encoded: $0) }, since: start,
                 value: FilledValue(rawValue: value) ?? .updateTime, rate: rate,
-                file: progress, prices: try ReadPrices.of(location), location: location,
+                file: progress, tariff: try tariff(), location: location,
                 action: apply ? .apply : check ? .check : .survey)
         } catch let error as InvalidPath {
             throw ValidationError(error.message)

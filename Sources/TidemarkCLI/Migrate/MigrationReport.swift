@@ -50,10 +50,10 @@ struct MigrationReport {
     /// that may lack the field.
     var price: MigrationPrice {
         MigrationPrice(
-            reads: rows.reduce(0) { $0 + $1.survey.documents },
+            collections: rows.map(\.survey.documents),
             writes: plan.action == .check
                 ? 0 : rows.reduce(0) { $0 + ($1.survey.missing ?? $1.survey.documents) },
-            prices: plan.prices)
+            tariff: plan.tariff)
     }
 
     /// The price in a sentence, before it is paid.
@@ -64,9 +64,27 @@ struct MigrationReport {
         let what = plan.action == .check ? "The check" : "The migration"
         let cost = String(format: "$%.2f", price.dollars)
         return """
-            \(what) takes \(price.reads) reads\(writes): \(cost) at the list price of \
-            \(plan.location), without free amounts.
+            \(what) takes \(price.reads) reads\(writes)\(unitsText(price)): \(cost) at the list \
+            price of \(plan.location), without free amounts.\(assumption)
             """
+    }
+
+    /// The units of the Enterprise edition, in brackets; empty for the Standard edition.
+    private func unitsText(_ price: MigrationPrice) -> String {
+        guard let units = price.units, case .enterprise(_, let bytes) = plan.tariff else {
+            return ""
+        }
+        let writes = plan.action == .check ? "" : " and \(units.write) write units"
+        return " (\(units.read) read units\(writes) for documents of \(bytes) bytes)"
+    }
+
+    /// The assumptions of the price, after a space; empty for the Standard edition.
+    private var assumption: String {
+        guard case .enterprise(let prices, _) = plan.tariff else { return "" }
+        let entry =
+            plan.action == .check
+            ? [] : ["Each written document has an entry in one index of \(plan.field.encoded)."]
+        return (entry + prices.assumptions).map { " " + $0 }.joined()
     }
 
     // MARK: Text
@@ -148,6 +166,7 @@ struct MigrationReport {
         let collections: [Collection]
         let open, reads, writes, plannedReads, plannedWrites: Int
         let plannedDollars: Double
+        let plannedUnits: BilledUnits?
         let location: String
         let failure: String?
     }
@@ -163,8 +182,8 @@ struct MigrationReport {
                     missingAfter: row.missingAfter, open: row.open, progress: row.progress,
                     labels: row.tally?.rows, migrated: row.tally?.migrated)
             }, open: open, reads: reads, writes: writes, plannedReads: price.reads,
-            plannedWrites: price.writes, plannedDollars: price.dollars, location: plan.location,
-            failure: failure)
+            plannedWrites: price.writes, plannedDollars: price.dollars,
+            plannedUnits: price.units, location: plan.location, failure: failure)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return String(decoding: (try? encoder.encode(output)) ?? Data(), as: UTF8.self)

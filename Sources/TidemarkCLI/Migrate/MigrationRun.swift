@@ -13,7 +13,7 @@ struct MigrationPlan: Sendable {
     let rate: Int
     /// The path of the progress file.
     let file: String
-    let prices: ReadPrices
+    let tariff: MigrationTariff
     let location: String
     let action: Action
 }
