@@ -120,8 +120,8 @@ import TestSupport
     }
 
     private static let suites = Set([
-        "app", "bench", "caller", "client", "demo", "encryption", "health", "healthkit", "server",
-        "takeover",
+        "app", "bench", "caller", "client", "demo", "encryption", "health", "healthkit",
+        "pipelines", "server", "takeover",
     ])
 
     /// The suites that have results.
