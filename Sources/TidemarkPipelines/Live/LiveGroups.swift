@@ -158,14 +158,14 @@ struct LiveGroups: Sendable {
         var rows: any RowStream = ListStream(
             sorted.map { stage.row(key: $0.key, results: $0.figures.map(\.result)) })
         for named in after { rows = try named.stage.stream(over: rows, outer: outer) }
-        var result: [PipelineRow] = []
+        var result = BoundedRows(context.limits)
         while let row = try rows.next() {
             try run.checkEnd()
             try row.checkSize(upTo: context.limits.valueBytes)
-            result.append(row)
+            try result.add(row)
         }
         try run.checkEnd()
-        return result
+        return result.all
     }
 
     private static func precedes(_ left: [Value?], _ right: [Value?]) -> Bool {

@@ -116,9 +116,9 @@ package struct LivePipeline: Sendable {
                 }
             }
             let run = pipeline.run(over: CollectedSource(Array(all.values)), context: context)
-            var rows: [PipelineRow] = []
-            while let row = try run.next() { rows.append(row) }
-            return rows
+            var rows = BoundedRows(context.limits)
+            while let row = try run.next() { try rows.add(row) }
+            return rows.all
         }
     }
 }

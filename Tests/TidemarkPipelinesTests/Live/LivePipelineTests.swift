@@ -194,6 +194,25 @@ import TidemarkModel
         }
     }
 
+    /// A few documents that become a million rows.
+    @Test(arguments: ["where exists(n)", "aggregate {n: count()}, {by: by}"])
+    func `refuse more rows than the memory allows`(stage: String) throws {
+        let list = "[" + (0..<100).map { "\($0)" }.joined(separator: ", ") + "]"
+        let lines = ["collection ref'/messages'", stage] + (0..<3).map { "unnest \(list), u\($0)" }
+        let valid = try pipeline(lines.joined(separator: "\n")).validated(in: testDatabase)
+        var live = LivePipeline(valid, sourceCount: 1)
+        var limits = PipelineLimits()
+        limits.bytes = 1_000_000
+        let context = testContext(limits: limits)
+        let message = document("messages/m", ["by": .string("me"), "n": .integer(1)])
+        try live.step([.set(message)], of: 0, in: context)
+        let error = #expect(throws: PipelineError.self) { try live.rows(in: context) }
+        #expect(error?.code == .resourceExhausted)
+        #expect(
+            error?.message
+                == "The rows of a live pipeline have more than 1000000 bytes. Add a limit.")
+    }
+
     @Test func `give back the memory of documents that are gone`() throws {
         var limits = PipelineLimits()
         limits.bytes = 10_000
