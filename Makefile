@@ -73,7 +73,8 @@ docs: setup
 # Runs for an hour what the tests do for seconds: 200 kills under load, 10,000 events for functions
 # under 20 kills, five stories on three networks, an export of a million documents, long attacks, a
 # million damaged messages, 10,000 seeds
-# of the listen checker, 20,000 of the World, 20,000 of feeds and of processes that share a cache,
+# of the listen checker, 20,000 of the World, as many with live pipelines, 20,000 of feeds and of
+# processes that share a cache,
 # 3,000 of backfills, 100,000 random queries on the cache, 500 seeds of pages from disk, a loss of
 # power at each write of a schema step, and the soak alone in its process; then the code on real
 # threads, under ThreadSanitizer. A failure prints its seed.
@@ -95,6 +96,7 @@ long: setup
 	TIDEMARK_PIPELINES=200000 $(SWIFT) test --skip-build --filter TidemarkPipelinesTests
 	TIDEMARK_SOAK_SECONDS=3600 $(SWIFT) test --skip-build --filter SoakTests
 	TIDEMARK_WORLD_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.WorldTests
+	TIDEMARK_LIVE_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.LiveWorldTests
 	TIDEMARK_SHARED_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.SharedHistoryTests
 	TIDEMARK_FEED_SEEDS="0..<20000" TIDEMARK_BOUNDED_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.FeedHistoryTests
 	TIDEMARK_BACKFILL_SEEDS="0..<3000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.BackfillHistoryTests

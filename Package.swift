@@ -54,7 +54,7 @@ let table = """
     Tidemark: +TidemarkSync TidemarkWire CoreMetrics
     TidemarkApp!: TidemarkSystem TidemarkResilience TidemarkWords TidemarkHTTPClient Tidemark
         CoreMetrics Crypto NIOCore NIOPosix NIOSSL NIOTLS
-    TidemarkLivePipelines: +Tidemark TidemarkPipelines
+    TidemarkLivePipelines!: +Tidemark TidemarkPipelines
     TidemarkEncryption: TidemarkStore TidemarkSync Crypto
     TidemarkImages: TidemarkResilience TidemarkWords TidemarkHTTPClient CTidemarkJPEG/linux
         CTidemarkPNG/linux CTidemarkWebP/linux CoreMetrics Crypto
@@ -75,7 +75,7 @@ let table = """
     TidemarkMigration: TidemarkSystem TidemarkModel
     TidemarkTestKit: TidemarkModel TidemarkStore
     TidemarkTesting: +Tidemark TidemarkRules TidemarkServer TidemarkHTTP/Server TidemarkTestKit
-    TidemarkSimulation!: +TidemarkTesting TidemarkApp
+    TidemarkSimulation!: +TidemarkTesting +TidemarkLivePipelines TidemarkApp
     TidemarkLint: TidemarkModel TidemarkRules SwiftParser SwiftSyntax
     # The example apps, on the public API of the products alone
     ExampleKit: Tidemark TidemarkApp TidemarkFiles TidemarkImages
@@ -107,7 +107,7 @@ let table = """
     TidemarkPatternsTests: TidemarkPatterns
     TidemarkRulesTests!: +TidemarkRules
     TidemarkReadsTests: TidemarkReads
-    TidemarkPipelinesTests!: +TidemarkPipelines
+    TidemarkPipelinesTests!: +TidemarkPipelines TidemarkTestKit
     TidemarkResilienceTests: TidemarkResilience TidemarkTestKit NIOCore
     TidemarkStoreTests: +TidemarkStore TidemarkTestKit
     TidemarkSyncTests: +TidemarkSync +TidemarkSimulation
@@ -122,7 +122,7 @@ let table = """
     TidemarkMigrationTests: +TidemarkMigration TidemarkServer
     TidemarkTests: +Tidemark +TidemarkTesting TidemarkReads
     TidemarkLivePipelinesTests: +TidemarkLivePipelines +TidemarkTesting
-    TidemarkWorldTests!: +TidemarkSimulation
+    TidemarkWorldTests!: +TidemarkSimulation TidemarkPipelines
     TidemarkHTTPClientTests: TidemarkHTTPClient TidemarkResilience NIOCore NIOPosix
     TidemarkAppTests!: +TidemarkApp +TidemarkCLI +HTTPTesting TidemarkImages TidemarkTestKit
         TidemarkSimulation CryptoExtras MetricsTestKit

@@ -162,7 +162,7 @@ enum ImportRules {
         ],
         "TidemarkSimulation": [
             "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "Tidemark",
-            "TidemarkApp", "TidemarkTesting", "TidemarkTestKit",
+            "TidemarkApp", "TidemarkTesting", "TidemarkTestKit", "TidemarkLivePipelines",
         ],
         "TidemarkDemo": [
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkWire",

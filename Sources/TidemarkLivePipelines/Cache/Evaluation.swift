@@ -17,12 +17,13 @@ final class Evaluation: Sendable {
     ///
     /// - Parameter words: The fields in which searches look for words.
     func context(
-        _ firestore: Firestore, words: [WordIndexDefinition] = []
+        _ database: DatabaseID, _ environment: SyncEnvironment,
+        words: [WordIndexDefinition] = []
     ) -> PipelineContext {
         let fields = words.map { (ByteString($0.collectionID), $0.fields) }
         return PipelineContext(
-            database: firestore.databaseID, now: firestore.environment.now(),
-            seed: UInt64(firestore.environment.random() * 0x1p53),
+            database: database, now: environment.now(),
+            seed: UInt64(environment.random() * 0x1p53),
             searchedFields: Dictionary(fields) { first, _ in first }, isOnDevice: true,
             interruption: { [self] in
                 isCancelled.load(ordering: .relaxed)
@@ -36,7 +37,7 @@ final class Evaluation: Sendable {
     ) throws(PipelineError) -> [PipelineResult] {
         let run = plan.pipeline.run(
             over: plan.source(found.documents),
-            context: context(firestore, words: found.words))
+            context: context(firestore.databaseID, firestore.environment, words: found.words))
         var results: [PipelineResult] = []
         var bytes = 0
         while let row = try run.next() {

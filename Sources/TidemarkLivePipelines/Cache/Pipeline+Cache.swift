@@ -97,7 +97,8 @@ extension Pipeline {
         because reason: StaleReason
     ) async throws(FirestoreError) -> Snapshot? {
         let evaluation = Evaluation()
-        let figures = CachedFigures(plan.pipeline, evaluation.context(firestore))
+        let figures = CachedFigures(
+            plan.pipeline, evaluation.context(firestore.databaseID, firestore.environment))
         return try await withCancellation(of: evaluation) {
             () async throws(FirestoreError) -> Snapshot? in
             let streamed: StreamedRows? = try await answer { finish in

@@ -49,8 +49,13 @@ struct LiveSources {
 extension ViewSnapshot {
     /// The changes in the form of a live pipeline.
     var pipelineChanges: [LivePipeline.Change] {
-        changes.map { change in
-            change.kind == .removed
+        changes.compactMap { change in
+            #if TIDEMARK_DEFECTS
+                if LiveDefect.planted == .pendingWritesIgnored, change.document.hasLocalMutations {
+                    return nil
+                }
+            #endif
+            return change.kind == .removed
                 ? .remove(change.document.path) : .set(change.document.withEstimatedTimes)
         }
     }

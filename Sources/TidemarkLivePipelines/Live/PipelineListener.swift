@@ -1,12 +1,11 @@
-import Dispatch
 import Synchronization
-import Tidemark
+package import Tidemark
 import TidemarkPipelines
 
 /// Listens to the sources of a pipeline, and computes its rows after each change on a background
 /// queue. Changes that arrive during a computation are taken together by the next one.
-final class PipelineListener: Sendable {
-    typealias Observer = @Sendable (Result<Pipeline.Snapshot, FirestoreError>) -> Void
+package final class PipelineListener: Sendable {
+    package typealias Observer = @Sendable (Result<LiveRows, FirestoreError>) -> Void
 
     /// A snapshot of one source.
     private typealias Item = (source: Int, result: Result<ViewSnapshot, SyncError>)
@@ -21,19 +20,18 @@ final class PipelineListener: Sendable {
 
     /// The state of the computation, which only the queue uses.
     private struct State {
-        let firestore: Firestore
         var live: LivePipeline
         var sources: LiveSources
-        var last: Pipeline.Snapshot?
+        var last: LiveRows?
         /// The collections that are searched, and the fields in which.
         let searches: [QueryValue]
         var words: [WordIndexDefinition] = []
     }
 
-    private let pipeline: Pipeline
+    private let pipeline: PipelineValue
+    private let client: LiveClient
     private let options: SnapshotListenOptions
     private let observer: Observer
-    private let queue = DispatchQueue(label: "tidemark.pipeline", qos: .userInitiated)
     private let evaluation = Evaluation()
     private let inbox = Mutex(Inbox())
     private let state = Mutex<State?>(nil)
@@ -41,33 +39,34 @@ final class PipelineListener: Sendable {
     /// The maximum number of documents of a `documents` source: each has a listener.
     static let maxDocuments = 100
 
-    init(_ pipeline: Pipeline, options: SnapshotListenOptions, observer: @escaping Observer) {
+    package init(
+        _ pipeline: PipelineValue, of client: LiveClient, options: SnapshotListenOptions,
+        observer: @escaping Observer
+    ) {
         self.pipeline = pipeline
+        self.client = client
         self.options = options
         self.observer = observer
     }
 
-    func start() {
+    package func start() {
         do throws(FirestoreError) {
-            let (firestore, value) = try pipeline.runnable()
-            let plan = try SourcePlan(value, in: firestore.databaseID)
-            let queries = try queries(plan, firestore)
-            guard plan.pipeline.searches else { return listen(to: queries, firestore) }
-            firestore.engine.searchedWords { [self] result in
+            let plan = try SourcePlan(pipeline, in: client.database)
+            let queries = try queries(plan)
+            guard plan.pipeline.searches else { return listen(to: queries) }
+            client.engine.searchedWords { [self] result in
                 switch result {
                 case .failure(let error): observer(.failure(FirestoreError(error)))
                 case .success(let words):
                     state.withLock { $0?.words = words }
-                    listen(to: queries, firestore)
+                    listen(to: queries)
                 }
             }
         } catch { observer(.failure(error)) }
     }
 
     /// Returns the queries to listen to, and prepares the computation.
-    private func queries(
-        _ plan: SourcePlan, _ firestore: Firestore
-    ) throws(FirestoreError) -> [QueryValue] {
+    private func queries(_ plan: SourcePlan) throws(FirestoreError) -> [QueryValue] {
         var queries: [QueryValue] = []
         for source in plan.sources {
             switch source {
@@ -80,7 +79,7 @@ final class PipelineListener: Sendable {
                         name. Use a collection with a where.
                         """)
                 }
-                queries += paths.map { QueryValue.document($0, in: firestore.databaseID) }
+                queries += paths.map { QueryValue.document($0, in: client.database) }
             }
         }
         if queries.isEmpty {
@@ -89,7 +88,6 @@ final class PipelineListener: Sendable {
         let (count, options) = (queries.count, options)
         state.withLock { state in
             state = State(
-                firestore: firestore,
                 live: LivePipeline(plan.pipeline, sourceCount: count),
                 sources: LiveSources(count: count, options),
                 searches: plan.sources.compactMap { source in
@@ -99,13 +97,13 @@ final class PipelineListener: Sendable {
         return queries
     }
 
-    private func listen(to queries: [QueryValue], _ firestore: Firestore) {
+    private func listen(to queries: [QueryValue]) {
         // Snapshots of metadata show when the rows of a listener become the server's.
         let options = SyncEngine.ListenOptions(
             includeMetadataChanges: true,
-            source: options.source == .cache ? .cache : .default, tag: pipeline.tag.inScope)
+            source: options.source == .cache ? .cache : .default, tag: client.tag)
         let handles = queries.enumerated().map { source, query in
-            firestore.engine.listen(query, options) { [weak self] in self?.take((source, $0)) }
+            client.listen(query, options) { [weak self] in self?.take((source, $0)) }
         }
         let isLate = inbox.withLock { inbox in
             if !inbox.isStopped { inbox.handles = handles }
@@ -115,7 +113,7 @@ final class PipelineListener: Sendable {
     }
 
     /// Ends the listeners and a computation in progress. The observer is not called afterwards.
-    func stop() {
+    package func stop() {
         evaluation.cancel()
         let handles = inbox.withLock { inbox in
             inbox.isStopped = true
@@ -134,17 +132,22 @@ final class PipelineListener: Sendable {
             defer { inbox.isScheduled = true }
             return !inbox.isScheduled
         }
-        if mustSchedule { queue.async { [self] in compute() } }
+        if mustSchedule { client.run { [self] in compute() } }
     }
 
     private func compute() {
         let items = inbox.withLock { inbox in
             inbox.isScheduled = false
             defer { inbox.items = [] }
+            #if TIDEMARK_DEFECTS
+                if LiveDefect.planted == .waitingSnapshotsLost {
+                    return Array(inbox.items.suffix(1))
+                }
+            #endif
             return inbox.items
         }
         if items.isEmpty { return }
-        let result = state.withLock { state -> Result<Pipeline.Snapshot?, FirestoreError> in
+        let result = state.withLock { state -> Result<LiveRows?, FirestoreError> in
             Result { () throws(FirestoreError) in try step(&state, items) }
         }
         switch result {
@@ -160,9 +163,10 @@ final class PipelineListener: Sendable {
     /// Returns the rows after the items; nil if there is nothing new to tell.
     private func step(
         _ state: inout State?, _ items: [Item]
-    ) throws(FirestoreError) -> Pipeline.Snapshot? {
+    ) throws(FirestoreError) -> LiveRows? {
         guard var current = state.take() else { return nil }
-        let context = evaluation.context(current.firestore, words: current.words)
+        let context = evaluation.context(
+            client.database, client.environment, words: current.words)
         let now = context.now
         for (source, result) in items {
             switch result {
@@ -182,33 +186,18 @@ final class PipelineListener: Sendable {
         do throws(PipelineError) { rows = try current.live.rows(in: context) } catch {
             throw FirestoreError(error.status)
         }
-        let firestore = current.firestore
-        let snapshot = Self.snapshot(
-            rows.map { PipelineResult(firestore, $0) }, of: current, now: now)
-        let isNew = current.last.map { isNews(snapshot, after: $0) } ?? true
-        if isNew { current.last = snapshot }
+        let news = LiveRows(
+            rows.map(LiveRows.Row.init), sources: current.sources, searches: current.searches,
+            words: current.words, now: now)
+        let isNew = current.last.map { isNews(news, after: $0) } ?? true
+        if isNew { current.last = news }
         state = current
-        return isNew ? snapshot : nil
+        return isNew ? news : nil
     }
 
-    private static func snapshot(
-        _ results: [PipelineResult], of state: State, now: Timestamp
-    ) -> Pipeline.Snapshot {
-        let freshness = state.sources.freshness(now: now)
-        var time = now
-        if case .fresh(let readTime) = freshness { time = readTime }
-        return Pipeline.Snapshot(
-            results, executionTime: time, freshness: freshness,
-            hasPendingWrites: state.sources.havePendingWrites,
-            searched: state.searches.map { query in
-                SearchedDocuments(
-                    query, words: state.words, usesIndex: false,
-                    completeAt: state.sources.readTime)
-            })
-    }
-
-    private func isNews(_ new: Pipeline.Snapshot, after old: Pipeline.Snapshot) -> Bool {
-        if old.results != new.results { return true }
-        return options.includeMetadataChanges && old.metadata != new.metadata
+    private func isNews(_ new: LiveRows, after old: LiveRows) -> Bool {
+        if old.rows != new.rows { return true }
+        return options.includeMetadataChanges
+            && (old.freshness != new.freshness || old.hasPendingWrites != new.hasPendingWrites)
     }
 }

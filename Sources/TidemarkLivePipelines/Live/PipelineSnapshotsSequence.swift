@@ -24,12 +24,19 @@ public struct PipelineSnapshotsSequence: AsyncSequence, Sendable {
         let (results, input) = AsyncStream.makeStream(
             of: Result<Pipeline.Snapshot, FirestoreError>.self, bufferingPolicy: .bufferingNewest(1)
         )
-        let listener = PipelineListener(pipeline, options: options) { result in
-            input.yield(result)
-            if case .failure = result { input.finish() }
+        do throws(FirestoreError) {
+            let (firestore, value) = try pipeline.runnable()
+            let client = LiveClient(firestore, tag: pipeline.tag.inScope)
+            let listener = PipelineListener(value, of: client, options: options) { result in
+                input.yield(result.map { Pipeline.Snapshot($0, firestore) })
+                if case .failure = result { input.finish() }
+            }
+            input.onTermination = { _ in listener.stop() }
+            listener.start()
+        } catch {
+            input.yield(.failure(error))
+            input.finish()
         }
-        input.onTermination = { _ in listener.stop() }
-        listener.start()
         return AsyncIterator(results: results.makeAsyncIterator())
     }
 }

@@ -69,9 +69,10 @@ struct LiveGroups: Sendable {
             switch change {
             case .remove(let path): retract(path)
             case .set(let document):
+                let isChange = parts[document.path] != nil
                 retract(document.path)
                 feed.row = PipelineRow(document, in: context.database)
-                try insert(rows, of: document.path, in: run)
+                try insert(rows, of: document.path, isChange: isChange, in: run)
             }
             if bytes > context.limits.bytes {
                 throw LivePipeline.tooLarge(context.limits.bytes)
@@ -81,7 +82,7 @@ struct LiveGroups: Sendable {
     }
 
     private mutating func insert(
-        _ rows: any RowStream, of path: DocumentPath, in run: RunState
+        _ rows: any RowStream, of path: DocumentPath, isChange: Bool, in run: RunState
     ) throws(PipelineError) {
         var added: [Part] = []
         while let row = try rows.next() {
@@ -94,6 +95,11 @@ struct LiveGroups: Sendable {
                 arguments.append(try stage.argument(of: figure, scope))
             }
             add(arguments, to: key, of: values)
+            #if TIDEMARK_DEFECTS
+                if LiveDefect.planted == .countedTwice, isChange {
+                    add(arguments, to: key, of: values)
+                }
+            #endif
             let kept = hasArguments ? arguments : []
             let part = Part(
                 key: key, arguments: kept,
@@ -192,19 +198,3 @@ final class Feed: RowStream {
 
     func next() throws(PipelineError) -> PipelineRow? { row.take() }
 }
-
-#if TIDEMARK_DEFECTS
-    /// Known defects that a test plants to prove that they are found.
-    enum LiveDefect: Sendable, CaseIterable {
-        /// Keeps the rows of documents that have changed or are gone.
-        case rowsStay
-        /// Keeps groups without rows.
-        case emptyGroupsStay
-        /// Keeps the least and the greatest value after it is gone.
-        case extremesStay
-        /// Forgets a value of `count_distinct` when one of several rows with it is gone.
-        case distinctForgets
-
-        @TaskLocal static var planted: LiveDefect?
-    }
-#endif

@@ -63,6 +63,14 @@ package struct LivePipeline: Sendable {
         case .again(var documents):
             way = .again([])
             for change in changes {
+                #if TIDEMARK_DEFECTS
+                    if LiveDefect.planted == .documentsStay, case .remove = change { continue }
+                    if LiveDefect.planted == .otherSourcesStand, source > 0,
+                        !documents[source].isEmpty
+                    {
+                        continue
+                    }
+                #endif
                 apply(
                     isNeeded(change, in: context) ? change : .remove(change.path),
                     to: &documents[source])

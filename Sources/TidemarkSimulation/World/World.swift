@@ -32,6 +32,8 @@ package final class World {
     private(set) lazy var driver = WorldDriver(parameters, dice, in: self)
     /// Receives the events of clients and checks them.
     private(set) lazy var witness = WorldWitness(in: self)
+    /// The live pipelines of the apps; nil if they have none.
+    package private(set) lazy var lives = settings.hasPipelines ? WorldLives(in: self) : nil
     /// The random generator after the parameters was chosen.
     private let dice: SeededRandom
     private let parameters: WorldParameters
@@ -69,6 +71,7 @@ package final class World {
         for client in clients { driver.listen(client) }
         for _ in 0..<settings.steps {
             try driver.act()
+            lives?.act()
             try pass(driver.pause())
             try witness.look()
         }
@@ -96,6 +99,7 @@ package final class World {
         for client in clients { client.releaseKilledEngine() }
         if let violation { throw violation }
         try witness.checkEvidence()
+        try lives?.checkEvidence()
     }
 
     /// Releases everything, so that nothing outlives the world.
@@ -135,6 +139,12 @@ package final class World {
         if violation == nil { violation = WorldViolation(check, text) }
     }
 
+    private var again: String {
+        settings.hasPipelines
+            ? "TIDEMARK_LIVE_SEEDS=\(settings.seed) swift test --filter LiveWorldTests"
+            : "TIDEMARK_WORLD_SEEDS=\(settings.seed) swift test --filter WorldTests"
+    }
+
     /// Returns the text that a test prints for a failed world: the end of the log, and a command
     /// that repeats the history.
     package func report(_ error: any Error) -> String {
@@ -142,7 +152,7 @@ package final class World {
         return """
             \(error)
             Again, with the whole log: \
-            TIDEMARK_WORLD_SEEDS=\(settings.seed) swift test --filter WorldTests
+            \(again)
             \(last)
             """
     }
@@ -160,6 +170,8 @@ package struct WorldSettings {
     /// The time for which the server keeps old versions; nil to let the seed decide.
     package var history: Duration?
     package var isVerbose = false
+    /// True if the apps also have live pipelines.
+    package var hasPipelines = false
     #if TIDEMARK_DEFECTS
         package var defects: PlantedDefects = []
     #endif

@@ -37,6 +37,10 @@ package enum WorldCheck: String, CaseIterable, Sendable {
     case readTimes
     /// No snapshot shows half of a transfer.
     case sums
+    /// A live pipeline's rows are those of the cache with the client's own writes on top.
+    case livePipelines
+    /// A live pipeline's rows shown as the server's are those at its read time.
+    case freshPipelines
     /// A user never sees another user's reads and writes.
     case users
 

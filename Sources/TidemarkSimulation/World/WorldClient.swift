@@ -107,6 +107,7 @@ package final class WorldClient {
         let wanted = listeners
         listeners = []
         for listener in wanted { listen(listener.query, listener.options) }
+        world.lives?.started(self)
     }
 
     /// Ends the process without warning.
@@ -125,6 +126,7 @@ package final class WorldClient {
         link?.processGone()
         isSuspended = false
         for listener in listeners { listener.handle = nil }
+        world.lives?.died(self)
         userChanges = []
         transactions = [:]
     }

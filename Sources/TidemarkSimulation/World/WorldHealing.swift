@@ -23,6 +23,7 @@ struct WorldHealing {
             }
             client.listen(WorldQueries.allRooms, .init(includeMetadataChanges: true))
         }
+        world.lives?.mend()
         var kept: [WorldWriter: Set<Int64>] = [:]
         // Pending writes of a user are sent when that user is signed in again.
         repeat {
@@ -80,6 +81,7 @@ struct WorldHealing {
             difference = try firstDifference()
             if difference == nil {
                 world.figures.converged += world.clients.reduce(0) { $0 + $1.listeners.count }
+                world.lives?.converged()
                 for client in world.clients { try world.witness.checkShown(client) }
                 return world.note("all is well")
             }
@@ -102,6 +104,9 @@ struct WorldHealing {
                 let all = try held[collection] ?? self.held(collection)
                 held[collection] = all
                 if let text = difference(listener, all) { return "\(client.name) \(text)" }
+            }
+            if let text = try world.lives?.difference(client, held: self.held) {
+                return "\(client.name) \(text)"
             }
         }
         return nil

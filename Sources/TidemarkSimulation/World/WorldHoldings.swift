@@ -24,6 +24,15 @@ struct WorldHoldings {
     func fields(_ path: DocumentPath) -> MapValue? { documents[path]?.fields }
     func isWritten(_ path: DocumentPath) -> Bool { documents[path]?.isWritten == true }
 
+    /// The documents that exist, without their times.
+    var all: [Document] {
+        documents.compactMap { path, document in
+            document.fields.map {
+                Document(path: path, fields: $0, createTime: .epoch, updateTime: .epoch)
+            }
+        }
+    }
+
     func rows(of query: Query) -> [WorldRow] {
         let all = documents.compactMap { path, document in
             document.fields.map { (path: path, fields: $0) }

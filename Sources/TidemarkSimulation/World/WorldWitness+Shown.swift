@@ -9,7 +9,8 @@ extension WorldWitness {
     /// Returns all documents that can exist in the rooms and in the other collections to which a
     /// client listens.
     private func looked(by client: WorldClient) -> [DocumentPath] {
-        let collections = Set(client.listeners.compactMap(\.query.collectionID))
+        var collections = Set(client.listeners.compactMap(\.query.collectionID))
+        collections.formUnion(world.lives?.collections(of: client) ?? [])
         var paths = WorldQueries.rooms
         if collections.contains(WorldBank.accounts[0].collectionID) { paths += WorldBank.accounts }
         for collection in ["counters", WorldQueries.ownCollection]
@@ -27,6 +28,7 @@ extension WorldWitness {
             return
         }
         for listener in client.listeners { try check(listener, held, client) }
+        try world.lives?.check(client, held)
         guard let read, case .success(let result) = read.result else { return }
         let (expected, shown) = (held.rows(of: read.query), result.documents)
         world.figures.reads += 1

@@ -1,6 +1,7 @@
 import Testing
 import TestSupport
 import TidemarkModel
+import TidemarkTestKit
 
 @testable import TidemarkPipelines
 
@@ -15,34 +16,9 @@ import TidemarkModel
 
     private static let rounds = 2_000
 
-    /// Equal up to the rounding of sums, and to the kind of a number: of 1 and 1.0, either one may
-    /// stand for a group.
-    private static func isSame(_ left: Value, _ right: Value) -> Bool {
-        switch (left, right) {
-        case (.integer(let a), .double(let b)), (.double(let b), .integer(let a)):
-            return isSame(.double(Double(a)), .double(b))
-        case (.double(let a), .double(let b)):
-            return a == b || a.isNaN && b.isNaN
-                || abs(a - b) <= max(1e-9, 1e-12 * max(abs(a), abs(b)))
-        case (.array(let a), .array(let b)):
-            return a.count == b.count && zip(a, b).allSatisfy(isSame)
-        case (.map(let a), .map(let b)):
-            return a.count == b.count
-                && zip(a, b).allSatisfy { $0.key == $1.key && isSame($0.value, $1.value) }
-        default: return left == right
-        }
-    }
-
-    /// Compares rows without their order.
     private static func haveSameRows(_ left: [MapValue], _ right: [MapValue]) -> Bool {
-        var rest = right
-        for row in left {
-            guard let place = rest.firstIndex(where: { isSame(.map(row), .map($0)) }) else {
-                return false
-            }
-            rest.remove(at: place)
-        }
-        return rest.isEmpty
+        NaiveRow.areSame(
+            left.map { NaiveRow(fields: $0) }, right.map { NaiveRow(fields: $0) }, inOrder: false)
     }
 
     /// A live pipeline and the documents of its sources.
@@ -82,7 +58,8 @@ import TidemarkModel
         }
 
         var expected: [MapValue]? {
-            let rows = NaivePipelines(documents: Array(documents.values)).run(pipeline)
+            let rows = NaivePipelines(documents: Array(documents.values), database: testDatabase)
+                .run(pipeline)
             return rows.contains(.failed) ? nil : rows.map { $0.fields! }
         }
     }
@@ -128,7 +105,7 @@ import TidemarkModel
     }
 
     #if TIDEMARK_DEFECTS
-        @Test(arguments: LiveDefect.allCases) func `find a defect`(defect: LiveDefect) throws {
+        @Test(arguments: LiveDefect.ofFigures) func `find a defect`(defect: LiveDefect) throws {
             var counts = Counts()
             for seed in 0..<UInt64(Self.rounds) {
                 let fault = try LiveDefect.$planted.withValue(defect) {

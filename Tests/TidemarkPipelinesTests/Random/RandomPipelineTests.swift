@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TestSupport
 import TidemarkModel
+import TidemarkTestKit
 
 @testable import TidemarkPipelines
 
@@ -56,7 +57,7 @@ import TidemarkModel
     }
 
     private static func expected(_ pipeline: Pipeline, _ documents: [Document]) -> Found {
-        let rows = NaivePipelines(documents: documents).run(pipeline)
+        let rows = NaivePipelines(documents: documents, database: testDatabase).run(pipeline)
         return rows.contains(.failed)
             ? .failure : .rows(rows.map { NaiveRow(path: $0.path, fields: $0.fields) })
     }

@@ -1,5 +1,6 @@
 import Testing
 import TidemarkModel
+import TidemarkTestKit
 
 @testable import TidemarkPipelines
 

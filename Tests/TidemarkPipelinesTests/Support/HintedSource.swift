@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkTestKit
 
 @testable import TidemarkPipelines
 

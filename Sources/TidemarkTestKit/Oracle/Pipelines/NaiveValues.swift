@@ -1,6 +1,6 @@
-import TidemarkModel
+package import TidemarkModel
 
-// An evaluator of pipelines for these tests alone, written from Firestore's documentation: whole
+// An evaluator of pipelines for tests alone, written from Firestore's documentation: whole
 // lists, no bounds, no code of the product except the value types.
 
 /// The result of an expression.
@@ -25,7 +25,7 @@ enum Naive: Equatable {
     var isNothing: Bool { self == .missing || self == .null }
 }
 
-enum NaiveValues {
+package enum NaiveValues {
     /// The place of a type in the order of all values. NaN is before the numbers.
     static func place(_ value: Value) -> Int {
         switch value {
@@ -44,7 +44,7 @@ enum NaiveValues {
         }
     }
 
-    /// Exact only for integers up to 2^53, of which the generator makes no larger ones.
+    /// Exact only for integers up to 2^53, of which no larger ones are added.
     static func number(_ value: Value) -> Double? {
         switch value {
         case .integer(let number): Double(number)
@@ -54,7 +54,7 @@ enum NaiveValues {
     }
 
     /// Returns -1, 0 or 1.
-    static func compare(_ left: Value, _ right: Value) -> Int {
+    package static func compare(_ left: Value, _ right: Value) -> Int {
         let (a, b) = (place(left), place(right))
         if a != b { return a < b ? -1 : 1 }
         switch (left, right) {
@@ -66,6 +66,12 @@ enum NaiveValues {
         case (.bytes(let a), .bytes(let b)): return lexical(a, b)
         case (.reference(let a), .reference(let b)):
             return lexical(Array(a.path.text.utf8), Array(b.path.text.utf8))
+        case (.geoPoint(let a), .geoPoint(let b)):
+            let latitudes = order(a.latitude, b.latitude)
+            return latitudes != 0 ? latitudes : order(a.longitude, b.longitude)
+        case (.integer(let a), .integer(let b)): return order(a, b)
+        case (.integer(let a), .double(let b)): return order(a, b)
+        case (.double(let a), .integer(let b)): return -order(b, a)
         case (.array(let a), .array(let b)): return lists(a, b)
         case (.vector(let a), .vector(let b)):
             let sizes = order(a.array.count, b.array.count)
@@ -83,6 +89,15 @@ enum NaiveValues {
     }
 
     private static func order<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a > b ? 1 : 0 }
+
+    /// Compares exactly: not every integer is a double.
+    private static func order(_ whole: Int64, _ real: Double) -> Int {
+        if real >= 0x1p63 { return -1 }
+        if real < -0x1p63 { return 1 }
+        let floor = real.rounded(.down)
+        let found = order(whole, Int64(floor))
+        return found == 0 && floor < real ? -1 : found
+    }
 
     private static func lexical<T: Comparable>(_ a: [T], _ b: [T]) -> Int {
         a.lexicographicallyPrecedes(b) ? -1 : b.lexicographicallyPrecedes(a) ? 1 : 0
@@ -135,7 +150,7 @@ enum NaiveValues {
         return fields(found).flatMap { get(path.dropFirst(), $0) }
     }
 
-    static func set(_ path: ArraySlice<String>, _ map: inout MapValue, _ value: Value?) {
+    static func set(_ path: ArraySlice<String>, in map: inout MapValue, to value: Value?) {
         guard let first = path.first else { return }
         if path.count == 1 {
             map[first] = value
@@ -144,7 +159,7 @@ enum NaiveValues {
         let old = map[first].flatMap(fields)
         if value == nil, old == nil { return }
         var inner = old ?? MapValue()
-        set(path.dropFirst(), &inner, value)
+        set(path.dropFirst(), in: &inner, to: value)
         map[first] = .map(inner)
     }
 }

@@ -19,13 +19,16 @@ enum NaiveFunctions {
         case "equal_any", "not_equal_any", "array_contains":
             return membership(name, arguments)
         case "less_than", "less_than_or_equal", "greater_than", "greater_than_or_equal":
-            return range(name, arguments[0].orNull!, arguments[1].orNull!)
+            return range(name, of: arguments[0].orNull!, and: arguments[1].orNull!)
         case "xor", "not": return truth(name, arguments)
         case "map_get", "map_set": return ofMap(name, arguments)
         case "maximum", "minimum": return extreme(name, arguments)
         default: break
         }
         if arguments.contains(where: \.isNothing) { return .null }
+        if name == "document_id", case .some(.reference(let reference)) = arguments[0] {
+            return .some(.string(reference.path.id))
+        }
         let values = arguments.map { $0.orNull! }
         return numbers(name, values) ?? texts(name, values) ?? lists(name, values) ?? .failed
     }
@@ -48,7 +51,7 @@ enum NaiveFunctions {
         return .bool(isThere == (name != "not_equal_any"))
     }
 
-    private static func range(_ name: String, _ left: Value, _ right: Value) -> Naive {
+    private static func range(_ name: String, of left: Value, and right: Value) -> Naive {
         guard NaiveValues.place(left) == NaiveValues.place(right) else { return .bool(false) }
         let order = NaiveValues.compare(left, right)
         switch name {

@@ -1,15 +1,22 @@
-import TidemarkModel
-
-@testable import TidemarkPipelines
+package import TidemarkModel
 
 /// Runs pipelines over lists. A row whose making fails stays in its place as a failed row, because
 /// a later limit may leave it out.
-struct NaivePipelines {
+package struct NaivePipelines {
     let documents: [Document]
+    let database: DatabaseID
 
-    func run(_ pipeline: Pipeline, outer: NaiveRow? = nil) -> [NaiveRow] {
+    package init(documents: [Document], database: DatabaseID) {
+        self.documents = documents
+        self.database = database
+    }
+
+    /// Returns the rows of a pipeline over the documents.
+    package func run(_ pipeline: Pipeline) -> [NaiveRow] { run(pipeline, outer: nil) }
+
+    func run(_ pipeline: Pipeline, outer: NaiveRow?) -> [NaiveRow] {
         var rows = source(pipeline.stages[0], outer)
-        for stage in pipeline.stages.dropFirst() { rows = apply(stage, rows, outer) }
+        for stage in pipeline.stages.dropFirst() { rows = apply(stage, to: rows, outer: outer) }
         return rows
     }
 
@@ -52,7 +59,7 @@ struct NaivePipelines {
     }
 
     private func apply(
-        _ stage: Pipeline.Stage, _ rows: [NaiveRow], _ outer: NaiveRow?
+        _ stage: Pipeline.Stage, to rows: [NaiveRow], outer: NaiveRow?
     ) -> [NaiveRow] {
         let first = stage.arguments.first
         switch stage.name {
@@ -70,7 +77,7 @@ struct NaivePipelines {
             return each(rows) { row in
                 var row = row
                 for case .field(let text) in stage.arguments {
-                    NaiveValues.set(NaiveValues.path(text)[...], &row.fields!, nil)
+                    NaiveValues.set(NaiveValues.path(text)[...], in: &row.fields!, to: nil)
                 }
                 return row
             }
@@ -105,7 +112,8 @@ struct NaivePipelines {
                 }
         case "aggregate":
             return aggregate(
-                entries(first), entries(stage.arguments.dropFirst().first), rows, outer)
+                entries(first), by: entries(stage.arguments.dropFirst().first), over: rows,
+                outer: outer)
         default: preconditionFailure("the generator makes no stage \(stage.name)")
         }
     }
@@ -128,7 +136,7 @@ struct NaivePipelines {
             let found = evaluate(entry.value, row)
             if found == .failed { return .failed }
             let value = found == .missing ? nil : found.orNull
-            NaiveValues.set(NaiveValues.path(entry.key)[...], &result.fields!, value)
+            NaiveValues.set(NaiveValues.path(entry.key)[...], in: &result.fields!, to: value)
         }
         return result
     }
@@ -143,7 +151,8 @@ struct NaivePipelines {
             let found = evaluate(entry.value, row)
             if found == .failed { return .failed }
             if found != .missing {
-                NaiveValues.set(NaiveValues.path(entry.key)[...], &result.fields!, found.orNull)
+                NaiveValues.set(
+                    NaiveValues.path(entry.key)[...], in: &result.fields!, to: found.orNull)
             }
         }
         if !keepsName || wanted.count == entries.count { result.path = nil }
@@ -197,7 +206,7 @@ struct NaivePipelines {
             }
             return elements.enumerated().map { place, element in
                 var row = row
-                NaiveValues.set(NaiveValues.path(alias)[...], &row.fields!, element)
+                NaiveValues.set(NaiveValues.path(alias)[...], in: &row.fields!, to: element)
                 if let index { row.fields![index] = .integer(Int64(place)) }
                 return row
             }

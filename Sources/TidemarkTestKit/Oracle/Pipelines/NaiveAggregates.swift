@@ -1,11 +1,9 @@
 import TidemarkModel
 
-@testable import TidemarkPipelines
-
 extension NaivePipelines {
     func aggregate(
-        _ figures: [Pipeline.Entry], _ keys: [Pipeline.Entry], _ rows: [NaiveRow],
-        _ outer: NaiveRow?
+        _ figures: [Pipeline.Entry], by keys: [Pipeline.Entry], over rows: [NaiveRow],
+        outer: NaiveRow?
     ) -> [NaiveRow] {
         if rows.contains(.failed) { return [.failed] }
         var groups: [(key: MapValue, rows: [NaiveRow])] = keys.isEmpty ? [([:], [])] : []
@@ -47,8 +45,8 @@ extension NaivePipelines {
         case "array_agg_distinct": return .array(unique(all))
         case "first": return all.first ?? .null
         case "last": return all.last ?? .null
-        case "minimum": return values.reduce(nil) { best($0, $1, -1) } ?? .null
-        case "maximum": return values.reduce(nil) { best($0, $1, 1) } ?? .null
+        case "minimum": return values.reduce(nil) { best($0, $1, order: -1) } ?? .null
+        case "maximum": return values.reduce(nil) { best($0, $1, order: 1) } ?? .null
         default: return sum(name, values)
         }
     }
@@ -59,7 +57,7 @@ extension NaivePipelines {
         }
     }
 
-    private func best(_ old: Value?, _ new: Value, _ order: Int) -> Value {
+    private func best(_ old: Value?, _ new: Value, order: Int) -> Value {
         guard let old else { return new }
         return NaiveValues.compare(new, old) == order ? new : old
     }

@@ -1,14 +1,22 @@
-import TidemarkModel
-
-@testable import TidemarkPipelines
+package import TidemarkModel
 
 /// A row; nil fields for one whose making has failed.
-struct NaiveRow: Equatable {
-    var path: String?
-    var fields: MapValue?
+package struct NaiveRow: Equatable {
+    package var path: String?
+    package var fields: MapValue?
     var variables: [String: Naive] = [:]
 
-    static let failed = NaiveRow()
+    package static let failed = NaiveRow()
+
+    package init(path: String? = nil, fields: MapValue? = nil) {
+        self.path = path
+        self.fields = fields
+    }
+
+    init(path: String? = nil, fields: MapValue?, variables: [String: Naive]) {
+        self.init(path: path, fields: fields)
+        self.variables = variables
+    }
 }
 
 extension NaivePipelines {
@@ -33,12 +41,12 @@ extension NaivePipelines {
             }
             return .some(.map(map))
         case .pipeline: preconditionFailure("only in a call")
-        case .function(let name, let arguments, _): return call(name, arguments, row)
+        case .function(let name, let arguments, _): return call(name, arguments, in: row)
         }
     }
 
     private func reference(_ path: String) -> Value {
-        .reference(ReferenceValue(database: testDatabase, path: try! DocumentPath(path)))
+        .reference(ReferenceValue(database: database, path: try! DocumentPath(path)))
     }
 
     private func array(_ elements: [Pipeline.Expression], _ row: NaiveRow) -> Naive {
@@ -51,13 +59,13 @@ extension NaivePipelines {
     }
 
     private func call(
-        _ name: String, _ arguments: [Pipeline.Expression], _ row: NaiveRow
+        _ name: String, _ arguments: [Pipeline.Expression], in row: NaiveRow
     ) -> Naive {
         if case .pipeline(let nested)? = arguments.first {
             return subquery(name, run(nested, outer: row))
         }
         switch name {
-        case "and", "or", "nor": return connected(name, arguments, row)
+        case "and", "or", "nor": return connected(name, arguments, in: row)
         case "conditional":
             switch evaluate(arguments[0], row) {
             case .some(.boolean(true)): return evaluate(arguments[1], row)
@@ -79,14 +87,14 @@ extension NaivePipelines {
             }
             return result
         case "array": return array(arguments, row)
-        case "array_filter", "array_transform": return lambda(name, arguments, row)
+        case "array_filter", "array_transform": return lambda(name, arguments, in: row)
         default: return NaiveFunctions.call(name, arguments.map { evaluate($0, row) })
         }
     }
 
     /// Reads from left to right up to the first error or deciding value.
     private func connected(
-        _ name: String, _ arguments: [Pipeline.Expression], _ row: NaiveRow
+        _ name: String, _ arguments: [Pipeline.Expression], in row: NaiveRow
     ) -> Naive {
         let deciding = name != "and"
         var result: Naive = .bool(!deciding)
@@ -117,7 +125,7 @@ extension NaivePipelines {
     }
 
     private func lambda(
-        _ name: String, _ arguments: [Pipeline.Expression], _ row: NaiveRow
+        _ name: String, _ arguments: [Pipeline.Expression], in row: NaiveRow
     ) -> Naive {
         let list = evaluate(arguments[0], row)
         if list.isNothing { return .null }
