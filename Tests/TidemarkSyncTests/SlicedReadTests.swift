@@ -120,7 +120,7 @@ import TidemarkStore
             _ = try local.remote.apply([.missing(name, at(time))], readTime: at(time))
             model.server[row.id] = nil
         case 5:
-            guard let first = local.queue.pending.batches.first else { return }
+            guard let first = local.queue.pending.batches.first?.decoded else { return }
             let reason = RPCStatus(.permissionDenied, "test")
             _ = try local.queue.reject(first, reason, at: at(time))
             let id = first.paths.first!.id

@@ -213,7 +213,7 @@ import TidemarkTesting
             _ = try local.queue.enqueue([set(path, [:])], at: at(1))
         }
         _ = try local.queue.reject(
-            local.queue.pending.batches[1], RPCStatus(.notFound, ""), at: at(1))
+            local.queue.pending.batches[1].decoded, RPCStatus(.notFound, ""), at: at(1))
         var saved = SavedQueue()
         saved.replace(nil, with: local.queue.pending.batches)
         saved.rejected = [

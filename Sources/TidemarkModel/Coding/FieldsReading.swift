@@ -154,7 +154,7 @@ extension FieldsCodec {
         return GeoPoint(latitude: latitude, longitude: longitude)
     }
 
-    private static func reference(_ name: String) throws(CodecError) -> ReferenceValue {
+    static func reference(_ name: String) throws(CodecError) -> ReferenceValue {
         do throws(InvalidPath) { return try ReferenceValue(name: name) } catch {
             throw .invalidReference(name)
         }

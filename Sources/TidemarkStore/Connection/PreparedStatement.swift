@@ -156,12 +156,13 @@ extension PreparedStatement {
             start: start, count: Int(sqlite3_column_bytes(handle, column)))
     }
 
-    package func isNull(_ column: Int32) -> Bool {
-        sqlite3_column_type(handle, column) == SQLITE_NULL
-    }
+    package func isNull(_ column: Int32) -> Bool { type(column) == SQLITE_NULL }
+
+    /// Returns one of SQLite's numbers of types.
+    func type(_ column: Int32) -> Int32 { sqlite3_column_type(handle, column) }
 
     func value(_ column: Int32) -> SQLValue {
-        switch sqlite3_column_type(handle, column) {
+        switch type(column) {
         case SQLITE_INTEGER: .integer(integer(column))
         case SQLITE_FLOAT: .real(sqlite3_column_double(handle, column))
         case SQLITE_TEXT: .text(text(column))

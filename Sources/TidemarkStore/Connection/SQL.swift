@@ -1,3 +1,5 @@
+import CTidemarkSQLite
+
 /// A value in a row, or an argument of a statement.
 package enum SQLValue: Hashable, Sendable {
     case null
@@ -32,6 +34,33 @@ package struct SQLRow: Sendable {
     }
 
     package func isNull(_ column: Int) -> Bool { values[column] == .null }
+}
+
+/// The present row of a running statement, valid until its next step.
+package struct SQLRowInPlace {
+    let statement: PreparedStatement
+
+    package func integer(_ column: Int32) throws(StoreError) -> Int64 {
+        guard statement.type(column) == SQLITE_INTEGER else { throw damaged(column, "integer") }
+        return statement.integer(column)
+    }
+
+    /// Returns the bytes of a column, valid as long as the row.
+    package func bytes(_ column: Int32) throws(StoreError) -> UnsafeBufferPointer<UInt8> {
+        guard statement.type(column) == SQLITE_BLOB else { throw damaged(column, "blob") }
+        return statement.bytes(column).bindMemory(to: UInt8.self)
+    }
+
+    package func isNull(_ column: Int32) -> Bool { statement.isNull(column) }
+
+    /// Returns a copy of the first columns.
+    package func copy(columns: Int32) -> SQLRow {
+        SQLRow(values: (0..<columns).map { statement.value($0) })
+    }
+
+    private func damaged(_ column: Int32, _ kind: String) -> StoreError {
+        .corrupt(detail: "column \(column) of a row is not \(kind)")
+    }
 }
 
 /// A step of a schema besides the store's own. Append only: a released step is never edited.

@@ -41,6 +41,17 @@ package final class StoreTransaction {
         return rows
     }
 
+    /// Visits rows in place, one at a time. A long result costs no copies of its rows.
+    package func visitRows(
+        _ sql: String, _ arguments: [SQLValue] = [], _ body: (SQLRowInPlace) throws -> Void
+    ) throws {
+        let statement = try connection.statement(text: sql)
+        defer { statement.release() }
+        if !statement.isReadOnly { try requireWriting() }
+        try statement.bind(arguments)
+        while try statement.step() { try body(SQLRowInPlace(statement: statement)) }
+    }
+
     package var lastInsertedRowID: Int64 { connection.lastInsertedRowID }
     /// True if the last insertion, update or deletion affected a row.
     package var hasChangedRows: Bool { connection.hasChangedRows }

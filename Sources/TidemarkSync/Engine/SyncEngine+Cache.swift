@@ -69,7 +69,7 @@ extension SyncEngine {
                     }
                     return CacheContents(
                         documents: documents,
-                        batches: local.queue.pending.batches.map {
+                        batches: local.queue.pending.batches.map(\.decoded).map {
                             CacheContents.Batch(
                                 localWriteTime: $0.localWriteTime,
                                 baseMutations: $0.baseMutations, mutations: $0.mutations)

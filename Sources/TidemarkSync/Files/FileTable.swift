@@ -124,18 +124,36 @@ struct FileTable {
         return try (Int(row.integer(0)), row.integer(1))
     }
 
-    /// Returns the batches with files whose objects do not exist yet.
-    func awaitedBatches(_ transaction: StoreTransaction) throws -> Set<Int64> {
-        try Set(
-            transaction.rows(
-                "SELECT DISTINCT batch FROM syncFile WHERE user = ? AND state IN (0, 2, 5)", [owner]
-            ).map { try $0.integer(0) })
+    /// Returns the held batches of all users that wait for no file of this user, in order.
+    func batchesWithoutFiles(_ transaction: StoreTransaction) throws -> [Int64] {
+        try transaction.rows(
+            """
+            SELECT batch FROM syncTurn WHERE turn <= 0 AND NOT EXISTS (
+                SELECT 1 FROM syncFile f WHERE f.batch = syncTurn.batch AND f.user = ?
+                    AND f.state IN (0, 2, 5))
+            ORDER BY batch
+            """, [owner]
+        ).map { try $0.integer(0) }
     }
 
-    func batchesWithFiles(_ transaction: StoreTransaction) throws -> Set<Int64> {
-        try Set(
-            transaction.rows("SELECT DISTINCT batch FROM syncFile WHERE user = ?", [owner])
-                .map { try $0.integer(0) })
+    /// Returns the batches with files, in order. A batch is awaited while one of its objects does
+    /// not exist.
+    func batchesInOrder(
+        _ transaction: StoreTransaction
+    ) throws -> [(batch: Int64, isAwaited: Bool)] {
+        let awaited = Set([QueuedFile.State.waiting, .failed, .behindDocument].map(\.rawValue))
+        var batches: [(batch: Int64, isAwaited: Bool)] = []
+        try transaction.visitRows(
+            "SELECT batch, state FROM syncFile WHERE user = ? ORDER BY batch", [owner]
+        ) { row in
+            let (batch, isAwaited) = try (row.integer(0), awaited.contains(row.integer(1)))
+            if batches.last?.batch == batch {
+                if isAwaited { batches[batches.count - 1].isAwaited = true }
+            } else {
+                batches.append((batch, isAwaited))
+            }
+        }
+        return batches
     }
 
     /// - Returns: False if the file does not exist or has another state.

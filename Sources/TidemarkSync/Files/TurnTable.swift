@@ -16,6 +16,17 @@ enum TurnTable {
         try transaction.execute("DELETE FROM syncTurn WHERE batch = ?", [.integer(batch)])
     }
 
+    /// Returns the turns in the order of their batches.
+    static func inOrder(
+        _ transaction: StoreTransaction
+    ) throws -> [(batch: Int64, turn: BatchTurn)] {
+        var turns: [(batch: Int64, turn: BatchTurn)] = []
+        try transaction.visitRows("SELECT batch, turn FROM syncTurn ORDER BY batch") { row in
+            turns.append(try (row.integer(0), BatchTurn(stored: row.integer(1))))
+        }
+        return turns
+    }
+
     static func all(_ transaction: StoreTransaction) throws -> [Int64: BatchTurn] {
         var turns: [Int64: BatchTurn] = [:]
         for row in try transaction.rows("SELECT batch, turn FROM syncTurn") {

@@ -8,37 +8,54 @@ struct BatchTable {
     static let unreadable = RPCStatus(
         .dataLoss, "The write could not be read back from the disk.")
 
-    /// Returns the queue, and the rows that cannot be read.
-    func queue(_ transaction: StoreTransaction) throws -> (PendingWrites, damaged: [SQLRow]) {
+    /// The queue as the disk has it.
+    struct Queue {
         var pending = PendingWrites()
+        /// The rows that cannot be read.
         var damaged: [SQLRow] = []
-        let turns = try TurnTable.all(transaction)
-        let withFiles =
-            turns.isEmpty ? [] : try FileTable(user: user).batchesWithFiles(transaction)
-        for row in try transaction.rows(
+        /// The held batches that wait for no file, in order.
+        var withoutFiles: [Int64] = []
+    }
+
+    /// Reads the queue in one pass. The mutations are checked, and decoded later.
+    func queue(_ transaction: StoreTransaction) throws -> Queue {
+        var queue = Queue()
+        var batches: [WaitingBatch] = []
+        var turns = try TurnTable.inOrder(transaction)[...]
+        // Without turns no batch has files.
+        var files =
+            try turns.isEmpty ? [] : FileTable(user: user).batchesInOrder(transaction)[...]
+        try transaction.visitRows(
             """
             SELECT id, localWriteTime, baseMutations, mutations FROM syncBatch WHERE user = ?
             ORDER BY id
-            """, [.blob(UserKey(user).bytes)])
-        {
-            guard let base = try? MutationCodec.decode(row.blob(2)),
-                let mutations = try? MutationCodec.decode(row.blob(3)), !mutations.isEmpty
-            else {
-                damaged.append(row)
-                continue
-            }
+            """, [.blob(UserKey(user).bytes)]
+        ) { row in
             let id = try row.integer(0)
+            turns.dropPrefix { $0.batch < id }
+            files.dropPrefix { $0.batch < id }
+            let turn = turns.first.flatMap { $0.batch == id ? $0.turn : nil }
+            let ofBatch = files.first.flatMap { $0.batch == id ? $0 : nil }
             // A document must not be sent without its file.
-            if turns[id] == .awaitsFiles, !withFiles.contains(id) {
-                damaged.append(row)
-                continue
+            let lacksFiles = turn == .awaitsFiles && ofBatch == nil
+            guard !lacksFiles, let batch = try Self.batch(id, row, turn) else {
+                return queue.damaged.append(row.copy(columns: 4))
             }
-            try pending.append(
-                MutationBatch(
-                    id: id, localWriteTime: Timestamp(microseconds: row.integer(1)),
-                    baseMutations: base, mutations: mutations), turn: turns[id])
+            if batch.isHeld, ofBatch?.isAwaited != true { queue.withoutFiles.append(id) }
+            batches.append(batch)
         }
-        return (pending, damaged)
+        queue.pending = PendingWrites(batches)
+        return queue
+    }
+
+    /// - Returns: Nil if the mutations cannot be read.
+    private static func batch(
+        _ id: Int64, _ row: SQLRowInPlace, _ turn: BatchTurn?
+    ) throws -> WaitingBatch? {
+        guard let base = try? row.bytes(2), let mutations = try? row.bytes(3) else { return nil }
+        let time = try Timestamp(microseconds: row.integer(1))
+        return try? WaitingBatch(
+            id: id, localWriteTime: time, encodedBase: base, encoded: mutations, turn: turn)
     }
 
     /// - Parameter contents: The contents of the only mutation, if they are encoded already.
@@ -77,5 +94,14 @@ struct BatchTable {
             // The document may exist, so its files are sent.
             try FileTable(user: user).documentIsSent(row.integer(0), transaction)
         }
+    }
+}
+
+extension ArraySlice {
+    /// Removes the elements before the first one that does not satisfy `isGone`.
+    fileprivate mutating func dropPrefix(while isGone: (Element) -> Bool) {
+        var start = startIndex
+        while start < endIndex, isGone(self[start]) { start += 1 }
+        self = self[start...]
     }
 }

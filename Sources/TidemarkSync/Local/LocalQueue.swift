@@ -200,8 +200,8 @@ final class LocalQueue {
                 }
             }
             try removeBatch(batch.id, transaction)
-            if pending.turns[batch.id] != nil { try files.batchIsDone(batch.id, transaction) }
-            if !pending.turns.isEmpty { try files.documentIsSent(batch.id, transaction) }
+            if pending.turn(of: batch.id) != nil { try files.batchIsDone(batch.id, transaction) }
+            if pending.hasTurns { try files.documentIsSent(batch.id, transaction) }
             if deleting.contains(batch.id), !isPlanted(.removalForgotten) {
                 try files.removalsAreDue(of: batch.id, transaction)
             }
@@ -248,7 +248,9 @@ final class LocalQueue {
             try removeBatch(batch.id, transaction)
             try rejected.keep(batch, reason: reason, at: time, transaction: transaction)
             rejectedCount = try rejected.count(transaction)
-            if pending.turns[batch.id] != nil { try files.batchIsRejected(batch.id, transaction) }
+            if pending.turn(of: batch.id) != nil {
+                try files.batchIsRejected(batch.id, transaction)
+            }
             gone += try removeFollowers(of: batch.id, transaction)
             try files.documentIsRejected(batch.id, transaction)
             try files.endForgotten(transaction)
@@ -265,7 +267,7 @@ final class LocalQueue {
 
     private func removeBatch(_ id: Int64, _ transaction: StoreTransaction) throws {
         try transaction.execute("DELETE FROM syncBatch WHERE id = ?", [.integer(id)])
-        if pending.turns[id] != nil { try TurnTable.remove(id, transaction) }
+        if pending.turn(of: id) != nil { try TurnTable.remove(id, transaction) }
     }
 
     /// Removes the batches that would complete the documents of a batch that is refused or given
@@ -273,7 +275,7 @@ final class LocalQueue {
     private func removeFollowers(
         of batch: Int64, _ transaction: StoreTransaction
     ) throws -> [Int64] {
-        if pending.turns.isEmpty || isPlanted(.completionKept) { return [] }
+        if !pending.hasTurns || isPlanted(.completionKept) { return [] }
         let followers = try files.followers(of: batch, transaction)
         for id in followers { try removeBatch(id, transaction) }
         return followers
@@ -292,7 +294,6 @@ final class LocalQueue {
     /// Returns the turn of a new batch; nil if the batch can be sent in the order of its number.
     private func turn(of mutations: [Mutation], _ attached: [AttachedFile]) -> BatchTurn? {
         if !attached.isEmpty { return .awaitsFiles }
-        if pending.turns.isEmpty { return nil }
         return pending.holds(anyOf: mutations.map(\.path)) ? .isBehind : nil
     }
 
@@ -365,9 +366,11 @@ final class LocalQueue {
     private func freeBatches(
         without gone: [Int64], _ transaction: StoreTransaction
     ) throws -> [Int64] {
-        if pending.held.isEmpty { return [] }
-        let awaited = try isPlanted(.sentWithoutFile) ? [] : files.awaitedBatches(transaction)
-        return pending.free(without: gone, awaitingFiles: awaited)
+        if !pending.hasHeld { return [] }
+        if isPlanted(.sentWithoutFile) {
+            return pending.free(pending.batches.map(\.id), without: gone)
+        }
+        return pending.free(try files.batchesWithoutFiles(transaction), without: gone)
     }
 
     func readFiles<T>(_ body: (FileTable, StoreTransaction) throws -> T) throws -> T {
@@ -412,7 +415,7 @@ final class LocalQueue {
 
     /// Returns the outcome of a batch, also if another process sent the batch.
     func fate(of batch: Int64) throws -> BatchFate {
-        if pending.batch(batch) != nil { return .pending }
+        if pending.contains(batch) { return .pending }
         return try file.read { transaction in
             if let time = try SharedBatches.commitTime(of: batch, transaction) {
                 return .committed(time)
@@ -439,27 +442,23 @@ final class LocalQueue {
 
     /// Reads the queue. An unreadable batch is set aside, so it does not block the others.
     func load() throws {
-        let (queue, damaged, count) = try file.store.read(label: StorageStep.open.rawValue) {
+        let (queue, count) = try file.store.read(label: StorageStep.open.rawValue) {
             transaction in
-            let (queue, damaged) = try batches.queue(transaction)
             deleting = try files.batchesWithRemovals(transaction)
-            return (queue, damaged, try rejected.count(transaction))
+            return (try batches.queue(transaction), try rejected.count(transaction))
         }
-        pending = queue
+        pending = queue.pending
         rejectedCount = count
-        if !damaged.isEmpty {
+        if !queue.damaged.isEmpty {
             rejectedCount = try file.store.write(.disk, label: StorageStep.open.rawValue) {
                 transaction in
-                try batches.setAside(damaged, transaction)
+                try batches.setAside(queue.damaged, transaction)
                 return try rejected.count(transaction)
             }
         }
         // A batch that waited for a batch that was set aside can be sent.
-        if pending.held.isEmpty { return }
-        let free = try readFiles { _, transaction in
-            try freeBatches(without: [], transaction)
-        }
-        if !free.isEmpty { _ = try changeFiles { _, _ in } }
+        if pending.free(queue.withoutFiles, without: []).isEmpty { return }
+        _ = try changeFiles { _, _ in }
     }
 
     /// Stores a saved queue in a new file.
@@ -483,14 +482,14 @@ final class LocalQueue {
         var bases: [(DocumentPath, StoredDocument?)] = []
         let (queue, position) = try file.write(.handleUserChange) { transaction in
             let batches = BatchTable(user: next)
-            let (queue, damaged) = try batches.queue(transaction)
-            try batches.setAside(damaged, transaction)
+            let queue = try batches.queue(transaction)
+            try batches.setAside(queue.damaged, transaction)
             rejectedCount = try RejectedTable(user: next).count(transaction)
             deleting = try FileTable(user: next).batchesWithRemovals(transaction)
-            let paths = Set(pending.batches.flatMap(\.paths) + queue.batches.flatMap(\.paths))
+            let paths = Set((pending.batches + queue.pending.batches).flatMap(\.paths))
             let table = transaction.documents(of: file.database)
             bases = try paths.sorted().map { path in (path, try table.document(at: path)) }
-            return (queue, try PositionTable(user: next).position(transaction))
+            return (queue.pending, try PositionTable(user: next).position(transaction))
         }
         user = next
         pending = queue

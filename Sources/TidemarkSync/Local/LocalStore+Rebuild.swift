@@ -41,14 +41,14 @@ struct SavedQueue {
     }
 
     /// Replaces the readable batches of a user by the batches in memory.
-    mutating func replace(_ user: String?, with queue: [MutationBatch]) {
+    mutating func replace(_ user: String?, with queue: [WaitingBatch]) {
         let owner = SQLValue.blob(UserKey(user).bytes)
         batches.removeAll { $0[4] == owner }
         batches += queue.map { batch in
-            [
+            let encoded = batch.encoded
+            return [
                 .integer(batch.id), .integer(batch.localWriteTime.microseconds),
-                .blob(MutationCodec.encode(batch.baseMutations)),
-                .blob(MutationCodec.encode(batch.mutations)), owner,
+                .blob(encoded.base), .blob(encoded.mutations), owner,
             ]
         }
     }

@@ -11,11 +11,7 @@ struct MutationBatch: Equatable, Sendable {
     let mutations: [Mutation]
 
     /// The paths of all mutations, each once, in the order of their first mutation.
-    var paths: [DocumentPath] {
-        if mutations.count == 1 { return [mutations[0].path] }
-        var seen: Set<DocumentPath> = []
-        return mutations.map(\.path).filter { seen.insert($0).inserted }
-    }
+    var paths: WaitingBatch.Paths { WaitingBatch.Paths(of: mutations) }
 }
 
 extension MutationBatch {

@@ -4,7 +4,9 @@ import TidemarkModel
 /// meaning.
 enum MutationCodec {
     private static let edition: UInt8 = 1
-    private static let what = "pending write"
+    static let what = "pending write"
+    /// The form of no mutations.
+    static let none: [UInt8] = encode([])
     /// The room for everything in a mutation without transforms except its path and its contents;
     /// it is never too small.
     private static let roomForRest = 32
@@ -25,20 +27,46 @@ enum MutationCodec {
 
     /// - Throws: ``DamagedRecord`` if ``encode(_:_:)`` did not write the bytes.
     static func decode(_ bytes: [UInt8]) throws(DamagedRecord) -> [Mutation] {
-        let result: [Mutation]? = bytes.withUnsafeBufferPointer { buffer in
-            var reader = WireReader(buffer)
-            return try? mutations(&reader)
+        try bytes.withUnsafeBufferPointer { buffer throws(DamagedRecord) in
+            var result: [Mutation] = []
+            try visit(buffer, fields: fields) { result.append($0) }
+            return result
         }
-        guard let result else { throw DamagedRecord(what: what) }
-        return result
     }
 
-    private static func mutations(_ reader: inout WireReader) throws(CodecError) -> [Mutation] {
+    /// Returns the paths of the mutations, each once; nil for no mutations. The fields are checked
+    /// and not built.
+    ///
+    /// - Throws: ``DamagedRecord`` in the same cases as ``decode(_:)``.
+    static func paths(
+        _ bytes: UnsafeBufferPointer<UInt8>
+    ) throws(DamagedRecord) -> WaitingBatch.Paths? {
+        if bytes.elementsEqual(none) { return nil }
+        var first: DocumentPath?
+        var later: [DocumentPath] = []
+        try visit(bytes, fields: checkedFields) { mutation in
+            if first == nil { first = mutation.path } else { later.append(mutation.path) }
+        }
+        return first.map { later.isEmpty ? .one($0) : WaitingBatch.Paths([$0] + later) }
+    }
+
+    private typealias FieldsRead = (inout WireReader) throws(CodecError) -> MapValue
+
+    private static func visit(
+        _ bytes: UnsafeBufferPointer<UInt8>, fields: FieldsRead, _ body: (Mutation) -> Void
+    ) throws(DamagedRecord) {
+        var reader = WireReader(bytes)
+        do throws(CodecError) { try visit(&reader, fields, body) } catch {
+            throw DamagedRecord(what: what)
+        }
+    }
+
+    private static func visit(
+        _ reader: inout WireReader, _ fields: FieldsRead, _ body: (Mutation) -> Void
+    ) throws(CodecError) {
         guard try reader.byte() == edition else { throw .malformed }
-        var result: [Mutation] = []
-        for _ in 0..<(try reader.count()) { result.append(try mutation(&reader)) }
+        for _ in 0..<(try reader.count()) { body(try mutation(&reader, fields)) }
         guard reader.isAtEnd else { throw .malformed }
-        return result
     }
 }
 
@@ -105,7 +133,9 @@ extension MutationCodec {
 // MARK: - Reading
 
 extension MutationCodec {
-    private static func mutation(_ reader: inout WireReader) throws(CodecError) -> Mutation {
+    private static func mutation(
+        _ reader: inout WireReader, _ fields: FieldsRead
+    ) throws(CodecError) -> Mutation {
         let path = DocumentPath(unchecked: try reader.text())
         let operation: Mutation.Operation
         switch try reader.byte() {
@@ -138,6 +168,13 @@ extension MutationCodec {
     private static func fields(_ reader: inout WireReader) throws(CodecError) -> MapValue {
         let bytes = try reader.lengthDelimited()
         return try FieldsCodec.decode(Array(bytes))
+    }
+
+    private static func checkedFields(
+        _ reader: inout WireReader
+    ) throws(CodecError) -> MapValue {
+        try FieldsCodec.check(try reader.lengthDelimited())
+        return MapValue()
     }
 
     private static func precondition(

@@ -3,21 +3,37 @@ import TidemarkStore
 
 /// The mutation queue in the form that every read needs: the documents with pending writes, and how
 /// those writes change them. It is a copy of the queue on disk, in memory.
-struct PendingWrites: Equatable, Sendable {
+struct PendingWrites: Sendable {
     /// The batches, in order.
-    private(set) var batches: [MutationBatch] = []
+    private(set) var batches: [WaitingBatch] = []
     /// The batches that may be sent, in the order of sending.
     private var ready: [ReadyBatch] = []
-    /// The turns of the batches that wait, or have waited, for files.
-    private(set) var turns: [Int64: BatchTurn] = [:]
+    /// The number of batches with a turn.
+    private var turnCount = 0
+    /// The number of held batches.
+    private var heldCount = 0
     /// The documents that the batches write.
     private var documents: [DocumentPath: PendingDocument] = [:]
 
+    init() {}
+
+    /// - Parameter batches: The batches, in order.
+    init(_ batches: [WaitingBatch]) {
+        self.batches = batches
+        documents.reserveCapacity(batches.count)
+        for batch in batches { note(batch) }
+    }
+
     var isEmpty: Bool { batches.isEmpty }
 
-    func batch(_ id: Int64) -> MutationBatch? {
+    /// Returns a batch with its mutations, which this call decodes.
+    func batch(_ id: Int64) -> MutationBatch? { index(of: id).map { batches[$0].decoded } }
+
+    func contains(_ id: Int64) -> Bool { index(of: id) != nil }
+
+    private func index(of id: Int64) -> Int? {
         let index = batches.partitioningIndex { $0.id >= id }
-        return index < batches.count && batches[index].id == id ? batches[index] : nil
+        return index < batches.count && batches[index].id == id ? index : nil
     }
 
     /// Returns the batch to send after the batch with this number, or the first one; nil if no
@@ -29,45 +45,61 @@ struct PendingWrites: Equatable, Sendable {
     }
 
     private func turn(_ id: Int64) -> Int64 {
-        if case .number(let turn)? = turns[id] { turn } else { id }
+        index(of: id).map { batches[$0].order } ?? id
     }
 
-    /// The batches that wait for files, or behind such a batch, in order.
-    var held: [MutationBatch] {
-        if turns.isEmpty { return [] }
-        return batches.filter { isHeld($0.id) }
+    /// Returns the turn of a batch that waits, or has waited, for files.
+    func turn(of id: Int64) -> BatchTurn? {
+        if turnCount == 0 { return nil }
+        return index(of: id).flatMap { batches[$0].turn }
+    }
+
+    /// True if a batch waits, or has waited, for files.
+    var hasTurns: Bool { turnCount > 0 }
+
+    /// True if a batch waits for files, or behind such a batch.
+    var hasHeld: Bool { heldCount > 0 }
+
+    /// The turns of the batches that wait, or have waited, for files.
+    var turns: [Int64: BatchTurn] {
+        if turnCount == 0 { return [:] }
+        return Dictionary(
+            uniqueKeysWithValues: batches.compactMap { batch in batch.turn.map { (batch.id, $0) } })
     }
 
     func isHeld(_ id: Int64) -> Bool {
-        switch turns[id] {
-        case .awaitsFiles, .isBehind: true
-        case .number, nil: false
-        }
+        if heldCount == 0 { return false }
+        return index(of: id).map { batches[$0].isHeld } ?? false
     }
 
-    /// Returns the held batches that wait for no file, and whose documents no earlier held batch
-    /// writes.
+    /// Returns the held batches whose documents no earlier held batch writes.
     ///
-    /// - Parameter gone: Batches that leave the queue in the same step.
-    func free(without gone: [Int64], awaitingFiles awaited: Set<Int64>) -> [Int64] {
-        var blocked: Set<DocumentPath> = []
-        var free: [Int64] = []
-        for batch in held where !gone.contains(batch.id) {
-            if awaited.contains(batch.id) || batch.paths.contains(where: blocked.contains) {
-                blocked.formUnion(batch.paths)
-            } else {
-                free.append(batch.id)
+    /// - Parameters:
+    ///   - candidates: The batches that wait for no file, in order.
+    ///   - gone: Batches that leave the queue in the same step.
+    func free(_ candidates: [Int64], without gone: [Int64]) -> [Int64] {
+        var free: Set<Int64> = []
+        return candidates.filter { id in
+            guard let index = index(of: id), batches[index].isHeld, !gone.contains(id) else {
+                return false
             }
+            let isBlocked = batches[index].paths.contains { path in
+                documents[path]!.hasBatch { earlier in
+                    earlier < id && isHeld(earlier) && !gone.contains(earlier)
+                        && !free.contains(earlier)
+                }
+            }
+            if !isBlocked { free.insert(id) }
+            return !isBlocked
         }
-        return free
     }
 
     /// Returns true if a batch without a turn writes one of the documents. A later batch on them
     /// must not be sent first.
     func holds(anyOf paths: [DocumentPath]) -> Bool {
-        if turns.isEmpty { return false }
+        if heldCount == 0 { return false }
         return paths.contains { path in
-            documents[path].map { $0.batches.contains(where: isHeld) } ?? false
+            documents[path]?.hasBatch(where: isHeld) ?? false
         }
     }
 
@@ -85,16 +117,21 @@ struct PendingWrites: Equatable, Sendable {
 
     /// Replaces a batch by one with the same number, which writes the same documents.
     mutating func replace(_ batch: MutationBatch) {
-        let index = batches.partitioningIndex { $0.id >= batch.id }
-        precondition(batches[index].paths == batch.paths)
-        batches[index] = batch
+        guard let index = index(of: batch.id), batches[index].paths == batch.paths else {
+            preconditionFailure("the batch is in the queue and writes the same documents")
+        }
+        batches[index] = WaitingBatch(batch, turn: batches[index].turn)
         for path in batch.paths { forgetOverlay(of: path) }
     }
 
     /// Gives a held batch its turn, which is larger than all others.
     mutating func release(_ id: Int64, turn: Int64) {
         precondition(ready.last.map { $0.turn < turn } ?? true, "turns rise")
-        turns[id] = .number(turn)
+        guard let index = index(of: id), batches[index].isHeld else {
+            preconditionFailure("the batch is held")
+        }
+        batches[index].turn = .number(turn)
+        heldCount -= 1
         ready.append(ReadyBatch(turn: turn, id: id))
     }
 
@@ -136,10 +173,18 @@ struct PendingWrites: Equatable, Sendable {
     /// - Parameter turn: The turn of a batch that waits, or has waited, for files.
     mutating func append(_ batch: MutationBatch, turn: BatchTurn? = nil) {
         precondition(batches.last.map { $0.id < batch.id } ?? true, "batch ids rise")
+        let batch = WaitingBatch(batch, turn: turn)
         batches.append(batch)
-        if let turn { turns[batch.id] = turn }
-        if !isHeld(batch.id) {
-            let entry = ReadyBatch(turn: self.turn(batch.id), id: batch.id)
+        note(batch)
+    }
+
+    /// Notes the facts about a new batch.
+    private mutating func note(_ batch: WaitingBatch) {
+        if batch.turn != nil { turnCount += 1 }
+        if batch.isHeld {
+            heldCount += 1
+        } else {
+            let entry = ReadyBatch(turn: batch.order, id: batch.id)
             ready.insert(entry, at: ready.partitioningIndex { $0.turn > entry.turn })
         }
         for path in batch.paths {
@@ -161,13 +206,15 @@ struct PendingWrites: Equatable, Sendable {
     #endif
 
     mutating func remove(_ id: Int64) {
-        guard let batch = batch(id) else { return }
-        batches.remove(at: batches.partitioningIndex { $0.id >= id })
-        if !isHeld(id) {
-            let turn = self.turn(id)
+        guard let index = index(of: id) else { return }
+        let turn = self.turn(id)
+        let batch = batches.remove(at: index)
+        if batch.isHeld {
+            heldCount -= 1
+        } else {
             ready.remove(at: ready.partitioningIndex { $0.turn >= turn })
         }
-        turns[id] = nil
+        if batch.turn != nil { turnCount -= 1 }
         for path in batch.paths {
             guard let index = documents.index(forKey: path) else { continue }
             documents.values[index].remove(id)
@@ -200,14 +247,20 @@ struct PendingWrites: Equatable, Sendable {
         guard let index, let first = documents.values[index].first else { return document }
         let later = documents.values[index].later
         if let last = later.last {
-            batch(first)?.apply(to: &document)
-            for id in later.dropLast() { batch(id)?.apply(to: &document) }
-            batch(last)?.apply(to: &document, setTo: newest)
+            decode(first)?.apply(to: &document)
+            for id in later.dropLast() { decode(id)?.apply(to: &document) }
+            decode(last)?.apply(to: &document, setTo: newest)
         } else {
-            batch(first)?.apply(to: &document, setTo: newest)
+            decode(first)?.apply(to: &document, setTo: newest)
         }
         documents.values[index].overlay = document
         return document
+    }
+
+    /// Returns a batch, and keeps its decoded mutations: each further write to the document needs
+    /// them again.
+    private mutating func decode(_ id: Int64) -> MutationBatch? {
+        index(of: id).map { batches[$0].decode() }
     }
 }
 
@@ -225,6 +278,11 @@ private struct PendingDocument: Equatable {
     /// The other batches, in order.
     private(set) var later: [Int64] = []
     var batches: [Int64] { (first.map { [$0] } ?? []) + later }
+
+    func hasBatch(where isMatch: (Int64) -> Bool) -> Bool {
+        first.map(isMatch) == true || later.contains(where: isMatch)
+    }
+
     /// The state of the document after the batches. It is computed on demand, and dropped when the
     /// batches or the document below them change.
     var overlay: LocalDocument?

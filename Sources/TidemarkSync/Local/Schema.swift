@@ -236,5 +236,13 @@ enum LocalSchema {
                 -- The networks on which a file may be sent, as bits of NetworkRules; 0 for all.
                 ALTER TABLE syncFile ADD COLUMN networkRules INTEGER NOT NULL DEFAULT 0;
                 """),
+        StoreMigration(
+            "sync 12 states of files",
+            sql: """
+                -- The start of a long queue reads the states of its files, and the index answers
+                -- without the rows.
+                DROP INDEX syncFileByBatch;
+                CREATE INDEX syncFileByBatch ON syncFile (user, batch, state);
+                """),
     ]
 }

@@ -31,7 +31,7 @@ enum ClientAction {
         switch self {
         case .enqueue(let mutations): _ = try local.queue.enqueue(mutations, at: now)
         case .acknowledge:
-            guard let batch = local.queue.pending.batches.first else { return }
+            guard let batch = local.queue.pending.batches.first?.decoded else { return }
             let results = batch.mutations.map {
                 MutationResult(
                     updateTime: now, transformResults: $0.transforms.map { _ in .integer(step) })
@@ -39,7 +39,7 @@ enum ClientAction {
             _ = try local.queue.acknowledge(
                 batch, results, commitTime: now, position: local.queue.writePosition)
         case .reject:
-            guard let batch = local.queue.pending.batches.first else { return }
+            guard let batch = local.queue.pending.batches.first?.decoded else { return }
             _ = try local.queue.reject(batch, RPCStatus(.permissionDenied, "no"), at: now)
         case .position(let token):
             try local.queue.keep(WritePosition(streamID: "tidemark-disk", token: token))

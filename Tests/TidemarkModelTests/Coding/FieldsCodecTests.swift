@@ -193,11 +193,22 @@ import Testing
         #expect(decoded > 1_000)
     }
 
-    /// Decoded fields must encode, and decode to the same fields again.
+    /// Decoded fields must encode, and decode to the same fields again. The check of the bytes must
+    /// have the same outcome as decoding them.
     private func check(_ bytes: [UInt8]) throws -> Int {
+        let (error, checked) = (
+            failure { try FieldsCodec.decode(bytes) },
+            failure { try bytes.withUnsafeBufferPointer { try FieldsCodec.check($0) } }
+        )
+        #expect((error == nil) == (checked == nil), "\(bytes)")
         guard let fields = try? FieldsCodec.decode(bytes) else { return 0 }
         #expect(try FieldsCodec.decode(FieldsCodec.encode(fields)) == fields, "\(bytes)")
         return 1
+    }
+
+    private func failure(_ body: () throws -> some Any) -> (any Error)? {
+        do { _ = try body() } catch { return error }
+        return nil
     }
 
     @Test func `takes a map for a vector or a pending time only when nothing is lost`() throws {

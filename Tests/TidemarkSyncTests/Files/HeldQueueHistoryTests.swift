@@ -71,7 +71,7 @@ private struct QueueHistory {
         let batch = try queue.enqueue(mutations, at: at(time), attaching: files).batch
         let rows = try queue.readFiles { try $0.files(ofBatch: batch.id, $1) }
         if rows.count != files.count { violations.append("\(rows.count) rows of \(files.count)") }
-        model[batch.id] = Batch(paths: batch.paths, files: Set(rows.map(\.id)))
+        model[batch.id] = Batch(paths: Array(batch.paths), files: Set(rows.map(\.id)))
     }
 
     private mutating func finishFile() throws {

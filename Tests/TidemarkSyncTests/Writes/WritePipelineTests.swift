@@ -62,7 +62,7 @@ import TidemarkModel
         #expect(fail(&pipeline, .permissionDenied) == .resendSingly)
         #expect(fill(&pipeline, all) == [1])
         let verdict = fail(&pipeline, .permissionDenied)
-        #expect(verdict == .reject(all.batches[0], isRefusal: true))
+        #expect(verdict == .reject(all.batches[0].decoded, isRefusal: true))
         pipeline.settled(1)
         #expect(fill(&pipeline, queue(2...3)) == [2, 3], "the others are sent together again")
     }
@@ -73,7 +73,7 @@ import TidemarkModel
         #expect(fill(&pipeline, all).count == 3)
         #expect(
             fail(&pipeline, .invalidArgument, mayResume: false)
-                == .reject(all.batches[0], isRefusal: true))
+                == .reject(all.batches[0].decoded, isRefusal: true))
     }
 
     @Test func `a batch that the server fails on is given up after ten times in ten minutes`() {
@@ -85,7 +85,8 @@ import TidemarkModel
             #expect(fill(&pipeline, all) == (time == 0 ? [1] : []))
         }
         #expect(
-            fail(&pipeline, .internal, at: 900) == .reject(all.batches[0], isRefusal: false))
+            fail(&pipeline, .internal, at: 900)
+                == .reject(all.batches[0].decoded, isRefusal: false))
     }
 
     @Test func `an empty queue ends the search for a refused batch`() {
