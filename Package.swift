@@ -133,8 +133,9 @@ let table = """
     TidemarkShowTests: +TidemarkShow TidemarkApp TidemarkTesting StampsCore HomesCore HTTPTesting
         ExampleTesting
     TidemarkGoogleAuthTests: +TidemarkGoogleAuth Tidemark HTTPTesting Hummingbird
-    TidemarkFilesTests!: +TidemarkFiles TidemarkModel TidemarkStore TidemarkSync TidemarkRules
-        TidemarkServer TidemarkObjects TidemarkHTTP TidemarkTesting HTTPTesting Hummingbird
+    TidemarkFilesTests!: +TidemarkFiles TidemarkImages TidemarkModel TidemarkStore TidemarkSync
+        TidemarkRules TidemarkServer TidemarkObjects TidemarkHTTP TidemarkTesting HTTPTesting
+        Hummingbird
     TidemarkHealthTests: +TidemarkHealth MetricsTestKit
     TidemarkHealthSyncTests: +TidemarkHealthSync TidemarkServer
     TidemarkImagesTests: +TidemarkImages TidemarkTestKit NIOCore NIOHTTP1 NIOPosix

@@ -2,11 +2,13 @@ public import TidemarkWords
 
 /// The reason why a picture could not be loaded.
 public enum PictureError: Error, Hashable, Sendable {
-    /// The address is not `http` or `https`, or has no host.
+    /// The address is not `http` or `https`, or has no host; or it is a `gs://` address that the
+    /// pipeline's ``ImageEnvironment/bucket`` does not have.
     case badURL
     /// The server has no such picture (404, 410).
     case notFound
-    /// The server refused the request (401, 403 and the other 4xx).
+    /// The server refused the request (401, 403 and the other 4xx). For an object, 401 also means
+    /// that another user signed in before the request was sent.
     case refused(status: Int)
     /// The server did not answer, or every attempt was interrupted.
     case unreachable

@@ -16,6 +16,8 @@ public final class Storage: Sendable {
 
     let client: StorageClient
     let environment: FileEnvironment
+    /// Returns the bytes of the id of the client's user; empty for no user.
+    private let owner: @Sendable () -> [UInt8]
 
     /// - Parameters:
     ///   - firestore: The client whose providers give the tokens, unless the settings have others.
@@ -24,13 +26,15 @@ public final class Storage: Sendable {
         let providers = firestore.tokenProviders
         self.init(
             settings, user: providers.user, appCheck: providers.appCheck,
+            owner: { firestore.engine.session.user },
             environment: FileEnvironment(now: { Int64(Date().timeIntervalSince1970) }))
     }
 
     init(
         _ settings: FileSettings, user: (any TokenProvider)?, appCheck: (any TokenProvider)?,
-        environment: FileEnvironment
+        owner: @escaping @Sendable () -> [UInt8] = { [] }, environment: FileEnvironment
     ) {
+        self.owner = owner
         bucket = settings.bucket
         self.environment = environment
         let address = settings.resolvedAddress(ProcessInfo.processInfo.environment)
@@ -42,6 +46,12 @@ public final class Storage: Sendable {
 
     /// The bucket's root.
     public func reference() -> StorageReference { StorageReference(self, []) }
+
+    /// The user of the client's cache; nil if nobody is signed in.
+    public var userID: String? {
+        let user = owner()
+        return user.isEmpty ? nil : String(decoding: user, as: UTF8.self)
+    }
 
     /// The longest time of an upload, in seconds, in which no byte arrives.
     public var maxUploadRetryTime: TimeInterval {
@@ -91,6 +101,14 @@ public struct StorageReference: Hashable, Sendable, CustomStringConvertible {
     /// The last name; empty for the root.
     public var name: String { parts.last ?? "" }
     public var description: String { "gs://\(bucket)/\(fullPath)" }
+    /// The `gs://` address, such as a pipeline of pictures takes.
+    public var url: URL {
+        let path = parts.map(StorageWire.escaped).joined(separator: "/")
+        guard let url = URL(string: "gs://\(StorageWire.escaped(bucket))/\(path)") else {
+            preconditionFailure("an escaped name is a valid host")
+        }
+        return url
+    }
 
     public func root() -> StorageReference { StorageReference(storage, []) }
 

@@ -3,6 +3,7 @@ import Foundation
 
 /// The description of a picture whose bytes are on the disk, in a file beside them.
 struct PictureRecord: Hashable, Sendable, Codable {
+    /// The address, or for a user's object the ``PictureRequest/key``.
     var address: String
     var version: String?
     /// The SHA-256 digest of the bytes, in hexadecimal.

@@ -36,12 +36,13 @@ final class Downloader: Sendable {
     ///   - path: Returns the path of the downloaded file.
     /// - Throws: ``PictureError`` or `CancellationError`.
     func download(
-        _ address: String, _ id: PictureID, known: Validity?, to path: @Sendable () -> String
+        _ request: PictureRequest, known: Validity?, to path: @Sendable () -> String
     ) async throws -> Outcome {
+        let id = request.id
         let kept = beginnings.withLock { $0.remove(id) }
         let file = kept ?? UnfinishedFile(path(), known: known, limits: settings.limits)
         do {
-            return try await attempts(address, id, file, clock: environment.clock)
+            return try await attempts(request, file, clock: environment.clock)
         } catch {
             if file.canResume, error is CancellationError || isPassing(error) {
                 beginnings.withLock { _ = $0.insert(file, for: id, cost: 1) }
@@ -61,7 +62,7 @@ final class Downloader: Sendable {
     }
 
     private func attempts<C: Clock<Duration>>(
-        _ address: String, _ id: PictureID, _ file: UnfinishedFile, clock: C
+        _ request: PictureRequest, _ file: UnfinishedFile, clock: C
     ) async throws -> Outcome {
         var policy = settings.retry
         // The timeout begins when the request is sent, because the wait for its turn is not the
@@ -73,8 +74,8 @@ final class Downloader: Sendable {
             random: environment.random)
         do {
             return try await retry.run(.read, classify: Self.failure) { [self] _ in
-                try await traffic.run(.download, of: id) {
-                    try await attempt(address, file: file, timeout: timeout)
+                try await traffic.run(.download, of: request.id) {
+                    try await attempt(request, file, timeout)
                 }
             }
         } catch let error as RetryError {
@@ -82,12 +83,53 @@ final class Downloader: Sendable {
         }
     }
 
+    /// Repeats the request of an object once if the server refuses the token.
     private func attempt(
-        _ address: String, file: UnfinishedFile, timeout: Duration?
+        _ request: PictureRequest, _ file: UnfinishedFile, _ timeout: Duration?
+    ) async throws -> Outcome {
+        guard request.isObject, let bucket = environment.bucket else {
+            return try await attempt((request.address, [:]), file, timeout)
+        }
+        let target = try await target(of: request, in: bucket, afterRefusal: false)
+        do {
+            return try await attempt(target, file, timeout, followsRedirects: false)
+        } catch let ended as UnfinishedFile.Ended where ended.error == .refused(status: 401) {
+            let target = try await self.target(of: request, in: bucket, afterRefusal: true)
+            return try await attempt(target, file, timeout, followsRedirects: false)
+        }
+    }
+
+    private typealias Target = (address: String, fields: [String: String])
+
+    /// The bucket has no tokens now, so another attempt follows.
+    private struct NoTokens: Error {}
+
+    /// Returns the request of an object with its tokens.
+    private func target(
+        of request: PictureRequest, in bucket: PictureBucket, afterRefusal: Bool
+    ) async throws -> Target {
+        let target: Target?
+        do {
+            target = try await bucket.request(request.url, request.owner, afterRefusal)
+        } catch {
+            try Task.checkCancellation()
+            // The tokens are another user's, who may not see the picture.
+            if bucket.userID() != request.owner { throw PictureError.refused(status: 401) }
+            throw NoTokens()
+        }
+        guard let target else { throw PictureError.badURL }
+        return target
+    }
+
+    private func attempt(
+        _ target: Target, _ file: UnfinishedFile, _ timeout: Duration?,
+        followsRedirects: Bool = true
     ) async throws -> Outcome {
         let (attempt, fields) = file.begin()
         let request = PictureGet(
-            address: address, fields: fields.map { ($0.name, $0.value) }, timeout: timeout)
+            address: target.address,
+            fields: fields.map { ($0.name, $0.value) } + target.fields.map { ($0.key, $0.value) },
+            timeout: timeout, followsRedirects: followsRedirects)
         let head = Mutex<DownloadMachine.Step?>(nil)
         tally.add(.sent)
         do {

@@ -1,11 +1,12 @@
 import TidemarkHTTPClient
 import TidemarkResilience
 
-/// Loads pictures over HTTP, by the system's URLSession. Follows up to five redirects; sends no
-/// cookies and no credentials.
+/// Loads pictures over HTTP, by the system's URLSession. Follows up to five redirects, but none of
+/// a request with tokens; sends no cookies and no credentials of its own.
 public struct HTTPPictureTransport: PictureTransport {
     /// Silence within an answer is limited, and a slow answer that still arrives is accepted.
     private static let session = HTTPSession(maxRedirects: 5, silence: .seconds(15))
+    private static let direct = HTTPSession(maxRedirects: 0, silence: .seconds(15))
 
     /// The limit of a request that has none.
     private static let longest = Duration.seconds(600)
@@ -32,7 +33,7 @@ public struct HTTPPictureTransport: PictureTransport {
             (name: "accept-encoding", value: "identity"),
         ]
         let message = HTTPRequest("GET", request.address, fields: fields + request.fields)
-        try await session.send(message) { part in
+        try await (request.followsRedirects ? session : direct).send(message) { part in
             switch part {
             case .head(let status, let fields):
                 try await receive(.head(status: status, HTTPFields(fields)))

@@ -20,13 +20,17 @@ public struct PictureGet: Sendable {
     public let fields: [(name: String, value: String)]
     /// The limit of the whole request; nil for none.
     public let timeout: Duration?
+    /// False if the fields contain tokens, which only this address may receive.
+    public let followsRedirects: Bool
 
     public init(
-        address: String, fields: [(name: String, value: String)] = [], timeout: Duration? = nil
+        address: String, fields: [(name: String, value: String)] = [], timeout: Duration? = nil,
+        followsRedirects: Bool = true
     ) {
         self.address = address
         self.fields = fields
         self.timeout = timeout
+        self.followsRedirects = followsRedirects
     }
 }
 

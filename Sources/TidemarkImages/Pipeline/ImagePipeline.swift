@@ -66,7 +66,12 @@ public final class ImagePipeline: PictureSource {
 
     /// Returns the picture if it is in memory, even if it is out of date. Never waits.
     public func cached(_ request: PictureRequest) -> Picture? {
-        memory.entry(request.sized)?.picture
+        memory.entry(owned(request).sized)?.picture
+    }
+
+    /// Returns an object's request with the signed-in user.
+    private func owned(_ request: PictureRequest) -> PictureRequest {
+        request.isObject ? request.owned(by: environment.bucket?.userID()) : request
     }
 
     /// Loads a picture at the requested size, or at its own if that is smaller.
@@ -75,8 +80,11 @@ public final class ImagePipeline: PictureSource {
     ///   other callers are not affected.
     public func picture(_ request: PictureRequest) async throws -> LoadedPicture {
         tally.add(.requests)
+        let request = owned(request)
         do {
-            guard request.isLoadable else { throw PictureError.badURL }
+            guard request.isLoadable, !request.isObject || environment.bucket != nil else {
+                throw PictureError.badURL
+            }
             if let loaded = fromMemory(request) { return loaded }
             let now = environment.wallClock()
             if let error = memory.failure(request.id, now: now) { throw error }
@@ -263,9 +271,10 @@ public final class ImagePipeline: PictureSource {
     // MARK: Upkeep
 
     /// Removes a picture at all sizes from memory and disk. Callers that wait for the picture still
-    /// get it.
+    /// get it. Of an object, this removes the signed-in user's picture.
     public func remove(_ url: URL, version: String? = nil) async {
-        let id = PictureID(address: url.absoluteString, version: version)
+        let size = PictureSize(width: 1, height: 1)
+        let id = owned(PictureRequest(url, size: size, version: version)).id
         files.forget(id)
         store.drop(id, isWanted: traffic.isWanted(id))
         memory.remove(id)
@@ -293,7 +302,7 @@ public final class ImagePipeline: PictureSource {
 
     /// Returns the number of callers that wait for a picture at its size.
     package func callers(for request: PictureRequest) -> Int {
-        pictures.callers(for: request.sized)
+        pictures.callers(for: owned(request).sized)
     }
 
     /// Returns when all pending writes are done and no check with the server is open.

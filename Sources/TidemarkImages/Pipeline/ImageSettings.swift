@@ -65,6 +65,8 @@ public struct ImageEnvironment: Sendable {
     /// Returns a random number in `0 ..< 1`.
     public var random: @Sendable () -> Double
     public var connectivity: Connectivity
+    /// The access to pictures with `gs://` addresses; nil if there is none.
+    public var bucket: PictureBucket?
 
     public init(
         transport: any PictureTransport = HTTPPictureTransport(),
@@ -73,12 +75,13 @@ public struct ImageEnvironment: Sendable {
             Int64(Date().timeIntervalSince1970 * 1_000)
         },
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
-        connectivity: Connectivity = .always
+        connectivity: Connectivity = .always, bucket: PictureBucket? = nil
     ) {
         self.transport = transport
         self.clock = clock
         self.wallClock = wallClock
         self.random = random
         self.connectivity = connectivity
+        self.bucket = bucket
     }
 }

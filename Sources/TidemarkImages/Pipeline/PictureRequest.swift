@@ -1,6 +1,7 @@
 public import Foundation
 
-/// A request for a picture at a size.
+/// A request for a picture at a size. Its address is `http`, `https`, or the `gs://` address of an
+/// object, which needs ``ImageEnvironment/bucket``.
 public struct PictureRequest: Sendable, Hashable {
     public let url: URL
     /// The size of the view, in pixels.
@@ -11,9 +12,13 @@ public struct PictureRequest: Sendable, Hashable {
     public let version: String?
     public var priority: PicturePriority
 
-    let sized: SizedID
+    private(set) var sized: SizedID
+    /// The user whose tokens load an object; nil for a web address, and without a user.
+    private(set) var owner: String?
     var id: PictureID { sized.id }
     var address: String { url.absoluteString }
+    /// The text that names the picture in the caches. A user's objects have names of their own.
+    var key: String { Self.key(address, owner) }
 
     /// - Precondition: No side of `size` is zero.
     public init(
@@ -37,11 +42,28 @@ public struct PictureRequest: Sendable, Hashable {
         return request
     }
 
-    /// True if the address can be loaded: it is `http` or `https` and has a host.
+    /// No address contains a line's end. The length divides a user's id from the address.
+    private static func key(_ address: String, _ owner: String?) -> String {
+        owner.map { "\($0.utf8.count)\n\($0)\n\(address)" } ?? address
+    }
+
+    /// Returns the request of a user for an object, and other requests as they are.
+    func owned(by user: String?) -> PictureRequest {
+        guard isObject else { return self }
+        var request = self
+        request.owner = user
+        request.sized = SizedID(
+            id: PictureID(address: request.key, version: version), size: size, mode: mode)
+        return request
+    }
+
+    /// True if the address is an object's in a bucket.
+    var isObject: Bool { url.scheme?.lowercased() == "gs" }
+
+    /// True if the address can be loaded: it is `http`, `https` or `gs`, and has a host.
     var isLoadable: Bool {
-        guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
-            return false
-        }
+        guard let scheme = url.scheme?.lowercased(), ["http", "https", "gs"].contains(scheme)
+        else { return false }
         return url.host()?.isEmpty == false
     }
 }

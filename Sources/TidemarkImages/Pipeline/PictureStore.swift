@@ -109,7 +109,7 @@ final class PictureStore: Sendable {
     ) async throws -> StoredPicture {
         let id = request.id
         let outcome = try await downloader.download(
-            request.address, id, known: known?.validity, to: { [disk] in disk.unfinishedPath() })
+            request, known: known?.validity, to: { [disk] in disk.unfinishedPath() })
         switch outcome {
         case .notModified(let fields):
             guard let known else { throw PictureError.damaged }
@@ -139,7 +139,7 @@ final class PictureStore: Sendable {
         let (byteCount, digest, fields) = file.summary()
         let validity = Validity(fields, now: now)
         let record = PictureRecord(
-            address: request.address, version: request.version, digest: digest,
+            address: request.key, version: request.version, digest: digest,
             byteCount: byteCount, validity: validity ?? .nothing(at: now))
         let mayKeep = validity != nil && !isDropped(id)
         let isKept = try await lane.run { [disk] in
