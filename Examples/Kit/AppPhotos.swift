@@ -55,6 +55,17 @@ public struct AppPhotos: Sendable {
         try? await storage.reference(withPath: path).downloadURL()
     }
 
+    /// The environment of a pipeline that loads the app's photos with the user's tokens.
+    public var environment: ImageEnvironment {
+        let storage = storage
+        return ImageEnvironment(
+            bucket: PictureBucket(
+                userID: { storage.userID }, request: storage.downloadRequest(for:of:afterRefusal:)))
+    }
+
+    /// Returns the `gs://` address of an object, for a pipeline with this ``environment``.
+    public func object(_ path: String) -> URL { storage.reference(withPath: path).url }
+
     /// Deletes an object that no document names. A failure has no consequence but the object.
     public func delete(_ path: String) async {
         try? await storage.reference(withPath: path).delete()

@@ -17,7 +17,8 @@ struct HomePhoto: Sendable {
     init(_ photos: AppPhotos, _ firestore: Firestore, folder: String) throws {
         self.photos = photos
         self.firestore = firestore
-        pipeline = try ImagePipeline(folder: URL(fileURLWithPath: folder))
+        pipeline = try ImagePipeline(
+            folder: URL(fileURLWithPath: folder), environment: photos.environment)
     }
 
     private func profile(of user: String) -> DocumentReference {
@@ -49,15 +50,13 @@ struct HomePhoto: Sendable {
     }
 
     /// Returns the picture at the size at which it is shown: from its copy on this phone until the
-    /// profile is sent, then from Storage. Returns nil while it cannot be loaded.
+    /// profile is sent, then from Storage with the user's token. Returns nil while it cannot be
+    /// loaded.
     func load(_ photo: StoredFile, of user: String) async -> TidemarkImages.Picture? {
-        let place = await photos.place(
-            of: Paths.photo, in: profile(of: user), path: photo.path)
-        switch place {
-        case .onPhone(let copy): return await AppPhotos.decode(copy, size: Self.size)
-        case .inStorage(let address):
-            return try? await pipeline.picture(PictureRequest(address, size: Self.size)).picture
-        case nil: return nil
+        if let copy = try? await profile(of: user).file(Paths.photo) {
+            return await AppPhotos.decode(copy, size: Self.size)
         }
+        let request = PictureRequest(photos.object(photo.path), size: Self.size)
+        return try? await pipeline.picture(request).picture
     }
 }
