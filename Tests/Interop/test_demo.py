@@ -104,3 +104,24 @@ def test_a_demo_on_a_busy_machine_ends_well(tmp_path):
     assert week["filtered"]["missed"] + week["filtered"]["editsMissed"] > 0
     assert week["filtered"]["reads"] < week["before"]["reads"]
     assert week["after"]["reads"] < week["before"]["reads"]
+
+
+@pytest.mark.bound(120)
+def test_the_prediction_equals_the_bill_in_the_enterprise_edition(tmp_path):
+    rows = ["open a chat", "notifications", "clear a chat", "back after", "a new chat", "badges"]
+    figures = tmp_path / "figures.json"
+    demo = subprocess.run(
+        [LAB, "demo", "chats", "--small", "--limit", "500", "--opens", "1", "--network", "healthy",
+         "--edition", "enterprise", *(word for row in rows for word in ("--scenario", row)),
+         "--json", figures],
+        capture_output=True, text=True, cwd=tmp_path, timeout=110)
+    assert demo.returncode == 0, f"{demo.stdout}\n{demo.stderr}"
+    played = json.loads(figures.read_text())["scenarios"]
+    assert len(played) == 9 and all(row["edition"] == "enterprise" for row in played)
+    for row in played:
+        assert row["after"]["predicted"]["units"] == row["after"]["units"], row["name"]
+    week = next(row for row in played if row["name"].startswith("back after a week"))["after"]
+    # The mark, the count of 100 changes of 32 bytes, 100 documents, and their index entries.
+    assert week["predicted"]["requests"] == [
+        "marks: 1", "count of changes: 100", "items: 100", "resumed listener: 0"]
+    assert week["units"]["read"] == 1 + 1 + 100 + 3

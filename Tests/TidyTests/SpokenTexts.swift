@@ -258,7 +258,7 @@ enum UnspokenTexts {
                 "TidemarkApp/Diagnostics/NetworkProbe+Speech.swift": 5,
                 "TidemarkApp/Diagnostics/NetworkProbe.swift": 1,
                 "TidemarkHealth/Export/HealthExportError.swift": 11,
-                "TidemarkSync/Coverage/ReadPlan.swift": 2,
+                "TidemarkSync/Coverage/ReadPlan.swift": 3,
                 "TidemarkSync/Coverage/ReadPlanner.swift": 20,
                 "TidemarkSync/Engine/MeasuringScheduler.swift": 1,
                 "TidemarkSync/Meter/CostEstimate.swift": 3,

@@ -57,12 +57,12 @@ public struct ChatsApp {
     nonisolated var user: DocumentReference { firestore.collection("users").document(me) }
 
     /// The chats of which the user is a member, the one with the latest message first.
-    nonisolated var chatList: FeedDefinition {
+    public nonisolated var chatList: FeedDefinition {
         .chatList(of: me, in: firestore.collection("chats"))
     }
 
     /// Returns the feed of a chat's messages above the clear mark.
-    nonisolated func messages(of chat: String) -> FeedDefinition {
+    public nonisolated func messages(of chat: String) -> FeedDefinition {
         var messages = FeedDefinition.conversation(firestore.collection("chats").document(chat))
         messages.limit = Self.heldMessages
         guard sharesClears else { return messages }

@@ -62,6 +62,31 @@ public actor Feed {
     public var coverage: Coverage { machine.progress.coverage }
     /// The next request of ``sync()``, its cost and its reason. Sends nothing.
     public var plan: ReadPlan { machine.plan(at: DeviceTime(environment)) }
+    /// Returns the requests of ``startListening()`` until the feed is live, in order, with the rows
+    /// of their answers. Call ``open()`` before. Sends nothing.
+    ///
+    /// The listener to a shared mark is expected to resume if the feed was up to date within the
+    /// last 29 minutes; after a ``sync()`` it costs one read more.
+    ///
+    /// ```swift
+    /// let reads = await feed.readsToListen(changes: 50) ?? []
+    /// let bill = reads.compactMap { read in
+    ///     let row = ExpectedRow(documentBytes: 2_048, entryBytes: 128)
+    ///     return read.plan.bill(of: Array(repeating: row, count: read.rows))
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - changes: The number of documents that others have changed since the last read.
+    ///   - items: The number of the server's items above the clear mark, which a new device reads.
+    /// - Returns: The requests; nil if they depend on more than these numbers: for a feed with
+    ///   audits or by item time, after a read of changes that was interrupted, and if an answer has
+    ///   more rows than a page.
+    public func readsToListen(changes: Int, items: Int = 0) -> [ExpectedRead]? {
+        let now = DeviceTime(environment)
+        return FeedExpectation(machine, changes: changes, items: items, at: now).reads
+    }
+
     /// The counts of the feed's marks and reads since it was made.
     public var counters: FeedCounters { machine.counters }
     /// True if a listener keeps the feed up to date.

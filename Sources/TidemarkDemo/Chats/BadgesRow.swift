@@ -123,6 +123,23 @@ struct BadgesRow: ScenarioRow {
         try await untilShown { list.isFresh && list.rows.contains { $0.unread == 0 } }
     }
 
+    /// Predicts the list, the document with the seen counts, and the message that arrives on the
+    /// open screen.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        let user = user(.after)
+        let last = send(Self.news, to: last, .after)
+        let written = WrittenDocuments(seed + news + [last])
+        let indexed = WrittenDocuments.timeBytes + user.utf8.count + 1
+        let changed = news.map(\.path).filter { $0.id.hasPrefix(user) }
+        var forecast = Forecast()
+        try await forecast.add(
+            Feed(app(firestore).chatList), changed: written.rows(changed, indexed: indexed))
+        let seen = written.rows([DocumentPath(unchecked: seenPath(.after))])
+        forecast.add("seen counts", .document(bytes: seen.first?.documentBytes ?? 0))
+        forecast.addUpdates("messages on the open screen", of: written.rows([last.path]))
+        return forecast
+    }
+
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         switch side {
         case .before: try await useBefore(visit)
@@ -161,7 +178,6 @@ struct BadgesRow: ScenarioRow {
         return list.rows.map { Self.shown($0.id, Int64($0.unread)) }
     }
 
-    @MainActor
     private func app(_ firestore: Firestore) -> ChatsApp {
         ChatsApp(firestore, me: user(.after))
     }

@@ -61,6 +61,22 @@ struct BlockedUsersRow: ScenarioRow {
         }
     }
 
+    /// Predicts the changes of the list, and one query for the names of the new users.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        let written = WrittenDocuments(seed + news)
+        let feed = try Feed(
+            FeedDefinition(
+                query: firestore.collection(list.text), itemTime: "blockedAt",
+                way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt)))
+        var forecast = Forecast()
+        try await forecast.add(sync: feed, changed: written.rows(news.map(\.path)))
+        let new = (held..<(held + blocked)).map { user in
+            DocumentPath(unchecked: "\(people.text)/b\(user)")
+        }
+        forecast.addScan("names of new users", of: written.rows(new))
+        return forecast
+    }
+
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         switch side {

@@ -42,14 +42,18 @@ struct ChatsScenarios {
     private var presets: [any ScenarioRow] {
         var calls = list(
             "call log", "calls", of: 500, new: 10, in: "users/ada/calls", at: "startedAt")
-        calls.screen = .entries { try $0.calls() }
+        calls.screen = .entries({ try $0.calls() }, of: { .callLog(of: Self.user($0)) })
         var purchases = list(
             "purchases", "purchases", of: 200, new: 10, in: "users/ada/purchases",
             at: "purchasedAt")
-        purchases.screen = .entries { try $0.purchases() }
+        purchases.screen = .entries(
+            { try $0.purchases() }, of: { .purchases(of: Self.user($0)) })
         var media = list(
             "media", "media", of: 2_000, new: 30, in: "chats/blue/media", at: "sharedAt")
-        media.screen = .entries({ try $0.media(of: "blue") }, held: ChatsApp.heldMedia)
+        media.screen = .entries(
+            { try $0.media(of: "blue") },
+            of: { .media(of: $0.document("chats/blue"), limit: ChatsApp.heldMedia) },
+            held: ChatsApp.heldMedia)
         return [calls, purchases, media]
     }
 
@@ -76,6 +80,10 @@ struct ChatsScenarios {
         row.bar.reads = held + 2
         row.bar.showsContentOffline = false
         return row
+    }
+
+    private static func user(_ firestore: Firestore) -> DocumentReference {
+        firestore.collection("users").document(Membership.user)
     }
 
     /// The server's time in seconds since 1970. No event of any row is later.
@@ -124,7 +132,8 @@ struct ChatsScenarios {
             "activity feed", "activity", of: 5_000, new: 20, in: "activity/all/posts",
             at: "createdAt")
         row.bar.fewer = 0.996
-        row.screen = .entries { try $0.activity() }
+        row.screen = .entries(
+            { try $0.activity() }, of: { .activity($0.collection("activity/all/posts")) })
         return row
     }
 

@@ -9,8 +9,10 @@ struct FeedRow: ScenarioRow {
     enum Screen: Sendable {
         /// The screens of `Examples/Chats`.
         case chat, notices
-        /// A list that is opened seldom, and the number of its items on the device.
-        case entries(@MainActor @Sendable (ChatsApp) throws -> FeedModel<Entry>, held: Int = .max)
+        /// A list that is opened seldom, its feed, and the number of its items on the device.
+        case entries(
+            @MainActor @Sendable (ChatsApp) throws -> FeedModel<Entry>,
+            of: @Sendable (Firestore) -> FeedDefinition, held: Int = .max)
     }
 
     let name: String
@@ -69,7 +71,7 @@ struct FeedRow: ScenarioRow {
             try await chat.messages.untilFresh()
             if cleared != nil { await chat.clear() }
         case .notices: try await app.notices().untilFresh()
-        case .entries(let open, _): try await open(app).untilFresh()
+        case .entries(let open, _, _): try await open(app).untilFresh()
         }
         // The mark is shared by a write, which must arrive before the app ends.
         try await firestore.waitForPendingWrites()
@@ -87,7 +89,7 @@ struct FeedRow: ScenarioRow {
             let notices = try app.notices()
             try await bringUp(notices, visit)
             return try await notices.show()
-        case .entries(let open, let held):
+        case .entries(let open, _, let held):
             let entries = try open(app)
             try await bringUp(entries, visit)
             return try await entries.show(atMost: held)
@@ -104,6 +106,26 @@ struct FeedRow: ScenarioRow {
         try await list.untilLive()
     }
 
+    /// Predicts the changes in the list, and for a new device its newest items. The row has the
+    /// number of changes from its own news.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        let written = WrittenDocuments(held + news)
+        var forecast = Forecast()
+        try await forecast.add(
+            Feed(definition(firestore)), changed: written.rows(news.map(\.path)),
+            newest: written.newest(in: collection, by: time, above: cleared))
+        return forecast
+    }
+
+    private func definition(_ firestore: Firestore) -> FeedDefinition {
+        let user = firestore.collection("users").document(Membership.user)
+        return switch screen {
+        case .chat: ChatsApp(firestore, me: Membership.user).messages(of: chat)
+        case .notices: .notifications(of: user)
+        case .entries(_, let definition, _): definition(firestore)
+        }
+    }
+
     /// The id of the chat whose messages the row shows.
     private var chat: String { String(collection.text.split(separator: "/")[1]) }
 
@@ -113,7 +135,7 @@ struct FeedRow: ScenarioRow {
         let held =
             switch screen {
             case .chat: ChatsApp.heldMessages
-            case .entries(_, let held): held
+            case .entries(_, _, let held): held
             case .notices: Int.max
             }
         return Truth(newest: held, of: all.filter { isVisible($0.fields[time]) }, at: time)

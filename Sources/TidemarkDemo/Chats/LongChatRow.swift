@@ -1,5 +1,6 @@
 import ChatsCore
 import Tidemark
+import TidemarkApp
 import TidemarkModel
 
 /// A new phone in a long chat: it reads the newest messages, and older ones when the user scrolls.
@@ -34,6 +35,17 @@ struct LongChatRow: ScenarioRow {
 
     var seed: [Mutation] {
         Membership.set(above: collection) + events.map { HistoryScript.insert($0, collection) }
+    }
+
+    /// Predicts the newest messages, and the page of older ones to which the user scrolls.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        let newest = WrittenDocuments(seed).newest(in: collection, by: ItemFields.time)
+        var forecast = Forecast()
+        let chat = ChatsApp(firestore, me: Membership.user).messages(of: "long")
+        try await forecast.add(Feed(chat), changed: [], newest: newest)
+        let older = newest.dropFirst(Self.held).prefix(Self.scrolled)
+        forecast.add("an older page of \(older.count)", .query(older))
+        return forecast
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {

@@ -1,5 +1,6 @@
 import ChatsCore
 import Tidemark
+import TidemarkApp
 import TidemarkModel
 
 /// A device without data. Its user cleared the chat on another device.
@@ -45,6 +46,19 @@ struct NewDeviceRow: ScenarioRow {
                 path: DocumentPath(unchecked: Self.marks),
                 .set([Self.mark: .integer(milliseconds)]))
         ]
+    }
+
+    /// Predicts both openings. The second follows within 30 minutes of the first, so its listener
+    /// resumes.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        let written = WrittenDocuments(seed)
+        let newest = written.newest(in: collection, by: ItemFields.time, above: cleared)
+        var forecast = Forecast()
+        let chat = ChatsApp(firestore, me: Self.owner).messages(of: "shared")
+        try await forecast.add(Feed(chat), changed: [], newest: newest)
+        let marks = written.rows([DocumentPath(unchecked: Self.marks)])
+        forecast.add("marks again", .document(bytes: marks.first?.documentBytes ?? 0))
+        return forecast
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {

@@ -71,6 +71,17 @@ struct OnlineRow: ScenarioRow {
         }
     }
 
+    /// Predicts the call for the server's time, which reads one user, and the users who came
+    /// online.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        let written = WrittenDocuments(seed + news)
+        let rows = written.rows(news.map(\.path))
+        var forecast = Forecast()
+        forecast.add("the server's time", .query(rows.prefix(1)))
+        forecast.add("users seen since: \(rows.count)", .query(rows))
+        return forecast
+    }
+
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         switch side {

@@ -71,6 +71,22 @@ struct PrefetchRow: ScenarioRow {
         }
     }
 
+    /// Predicts for each day the marks and the new messages that are read ahead, and for each day
+    /// with an opening the marks and a listener that finds nothing.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        var forecast = Forecast()
+        for day in 0..<Self.days {
+            let news = messages(day, .after)
+            let rows = WrittenDocuments(news).rows(news.map(\.path))
+            forecast.add("marks ahead", .document(bytes: 0))
+            forecast.add("messages ahead: \(rows.count)", .query(rows))
+            if day == Self.absent { continue }
+            forecast.add("marks", .document(bytes: 0))
+            forecast.add("listener of 0", .query([ExpectedRow]()))
+        }
+        return forecast
+    }
+
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         switch side {

@@ -40,6 +40,18 @@ struct SingleDocumentsRow: ScenarioRow {
         }
     }
 
+    /// Predicts one read for each document, and the two writes while they are on the screen.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        let written = WrittenDocuments(seed + changes)
+        var forecast = Forecast()
+        for (document, row) in zip(seed, written.rows(seed.map(\.path))) {
+            forecast.add(document.path.id, .document(bytes: row.documentBytes))
+        }
+        forecast.addUpdates(
+            "changes on the open screen", of: written.rows(changes.map(\.path)))
+        return forecast
+    }
+
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         let log = Log(Self.names)

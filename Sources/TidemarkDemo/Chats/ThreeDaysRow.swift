@@ -74,6 +74,19 @@ struct ThreeDaysRow: ScenarioRow {
         }
     }
 
+    /// Predicts the opening, the messages of both days on the open screen, and the mark of the
+    /// clear, which returns to this device.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        let arriving = messages(second, .after) + messages(third, .after)
+        let written = WrittenDocuments(arriving)
+        var forecast = Forecast()
+        let chat = ChatsApp(firestore, me: Membership.user).messages(of: id(.after))
+        try await forecast.add(Feed(chat), changed: [])
+        forecast.addUpdates("messages on the open screen", of: written.rows(arriving.map(\.path)))
+        forecast.add("mark of the clear", .update(bytes: 0))
+        return forecast
+    }
+
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         if side == .filtered { return try await filter(firestore, visit) }
@@ -138,6 +151,8 @@ struct ThreeDaysRow: ScenarioRow {
             if number == 0 { await chat.clear() }
         }
         visit.isUpToDate()
+        // The mark of the clear returns to this device when it is written, which is billed.
+        try await firestore.waitForPendingWrites()
         return try await chat.show(visit)
     }
 

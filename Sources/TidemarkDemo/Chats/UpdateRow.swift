@@ -92,11 +92,24 @@ struct UpdateRow: ScenarioRow {
         visit.measured("reads of the take-over", Double(try await visit.reads(of: firestore)))
         visit.measured("folder may be removed", outcome.mayRemove ? 1 : 0)
         if outcome.mayRemove { try FirebaseStore.remove(folder) }
+        visit.predicted(try await forecastBehindTakeOver(firestore))
         let notices = try ChatsApp(firestore, me: Self.owner).notices()
         try await notices.untilFresh { visit.sawContent() }
         visit.isUpToDate()
         try await notices.untilLive()
         return try await notices.show()
+    }
+
+    /// Returns the predicted bill of what follows the take-over, which itself reads nothing. Before
+    /// it, the cache is empty.
+    private func forecastBehindTakeOver(_ firestore: Firestore) async throws -> Forecast {
+        let user = firestore.collection("users").document(Self.owner)
+        let written = WrittenDocuments(held + news)
+        var forecast = Forecast()
+        try await forecast.add(
+            Feed(.notifications(of: user)), changed: written.rows(news.map(\.path)),
+            newest: written.newest(in: Self.collection, by: Self.time))
+        return forecast
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {

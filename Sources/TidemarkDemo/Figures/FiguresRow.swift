@@ -101,6 +101,19 @@ struct FiguresRow: ScenarioRow {
         }
     }
 
+    /// Predicts the changes of the list, and the one on the open screen. The pipeline counts on the
+    /// device.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        let last = mutation(last, .after)
+        let news = changes.map { mutation($0, .after) }
+        let written = WrittenDocuments(held.map { mutation($0, .after) } + news + [last])
+        var forecast = Forecast()
+        try await forecast.add(
+            Feed(definition(firestore)), changed: written.rows(news.map(\.path)))
+        forecast.addUpdates("changes on the open screen", of: written.rows([last.path]))
+        return forecast
+    }
+
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         switch side {
         case .before, .filtered: try await download(visit)
@@ -117,10 +130,13 @@ struct FiguresRow: ScenarioRow {
 
     @MainActor
     private func model(_ firestore: Firestore) throws -> FeedModel<Document> {
-        let definition = FeedDefinition(
+        FeedModel(try TypedFeed(of: Document.self, definition(firestore)))
+    }
+
+    private func definition(_ firestore: Firestore) -> FeedDefinition {
+        FeedDefinition(
             query: documents(.after, firestore), itemTime: time,
             way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt))
-        return FeedModel(try TypedFeed(of: Document.self, definition))
     }
 
     @MainActor

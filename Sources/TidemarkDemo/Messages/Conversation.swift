@@ -132,6 +132,30 @@ struct Conversation: Sendable {
         Self.newestFirst(of: id(.before), firestore)
     }
 
+    /// The bytes of the indexed values of a message: its conversation and a time.
+    private var indexed: Int { WrittenDocuments.timeBytes + id(.after).utf8.count + 1 }
+
+    /// Returns the predicted bill of the live newest page, and of the changes in older pages that
+    /// the device holds.
+    ///
+    /// - Parameters:
+    ///   - news: The writes since the last use.
+    ///   - isHeld: True if the device holds older pages.
+    func forecast(_ news: [Mutation], isHeld: Bool = false) -> Forecast {
+        let news = news.filter { $0.path.id.hasPrefix(id(.after)) }
+        let written = WrittenDocuments(arrivals(events[...], .after) + news)
+        let newest = written.newest(
+            in: Self.messages, by: Self.timestamp, indexed: indexed
+        ).prefix(Self.pageSize)
+        var forecast = Forecast()
+        forecast.add("the newest page of \(newest.count), live", .query(newest))
+        if isHeld {
+            let changed = written.rows(news.map(\.path), indexed: indexed)
+            forecast.add("changes of all pages: \(changed.count)", .query(changed))
+        }
+        return forecast
+    }
+
     /// Opens the app's screen on Tidemark.
     @MainActor func open(_ firestore: Firestore) throws -> ConversationModel {
         try MessagesApp(firestore, me: Membership.user).conversation(id(.after))

@@ -34,6 +34,20 @@ struct ConversationsRow: ScenarioRow {
         }
     }
 
+    /// Predicts the pages of the list, and the query of the empty list.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        let indexed = WrittenDocuments.timeBytes + Self.owner.utf8.count + 1
+        let all = WrittenDocuments(seed).newest(
+            in: Self.collection, by: Conversation.lastMessageAt, indexed: indexed)
+        var forecast = Forecast()
+        for first in stride(from: 0, to: all.count, by: Conversation.pageSize) {
+            let page = all[first..<min(all.count, first + Conversation.pageSize)]
+            forecast.add("a page of \(page.count)", .query(page))
+        }
+        forecast.add("an empty list", .query([ExpectedRow]()))
+        return forecast
+    }
+
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         switch side {

@@ -18,6 +18,9 @@ struct IndexRow: ScenarioRow {
 
     let seed: [Mutation] = []
 
+    /// Predicts no reads.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? { Forecast() }
+
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let folder = visit.place.folder
         let file = folder.appendingPathComponent("firestore.indexes.json")

@@ -32,6 +32,8 @@ struct OpenConversationRow: ScenarioRow {
         }
     }
 
+    func forecast(_ firestore: Firestore) async throws -> Forecast? { conversation.forecast(news) }
+
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         switch side {

@@ -45,6 +45,10 @@ struct PagesFromDiskRow: ScenarioRow {
         }
     }
 
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        conversation.forecast(news, isHeld: true)
+    }
+
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         switch side {

@@ -32,6 +32,8 @@ struct RelativeTimesRow: ScenarioRow {
         _ = try await head(side, firestore: firestore) {}
     }
 
+    func forecast(_ firestore: Firestore) async throws -> Forecast? { conversation.forecast([]) }
+
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         let shown = try await head(side, firestore: firestore) { visit.sawContent() }

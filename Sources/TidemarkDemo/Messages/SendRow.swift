@@ -1,4 +1,5 @@
 import Foundation
+import Tidemark
 import TidemarkModel
 import TidemarkServer
 
@@ -38,6 +39,9 @@ struct SendRow: ScenarioRow {
     var seed: [Mutation] { sides.map { Conversation.begin(conversation($0)) } }
 
     private func conversation(_ side: Side) -> String { "sent-\(side.rawValue)" }
+
+    /// Predicts no reads.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? { Forecast() }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         var (acknowledged, sent, told) = (0, [Double](), [Double]())

@@ -23,13 +23,15 @@ struct Ground {
     let clock: Int64
     /// The app's rules, which apply to all clients.
     let rules: ExampleRules
+    let edition: DatabaseEdition
 
     /// - Parameter clock: The server's time in seconds since 1970. No event of any row is later.
     static func make(
         _ rows: [any ScenarioRow], in folder: URL, clock: Int64, rules: ExampleRules,
-        progress: (String) -> Void
+        edition: DatabaseEdition, progress: (String) -> Void
     ) async throws -> Ground {
-        let ground = Ground(folder: folder, clock: clock + settled, rules: rules)
+        let ground = Ground(
+            folder: folder, clock: clock + settled, rules: rules, edition: edition)
         let server = try await ground.server()
         defer { server.stop() }
         try await server.setClock(secondsSince1970: clock)
@@ -47,13 +49,19 @@ struct Ground {
     /// Copies the data. No process may have it open.
     func copy(to other: URL) throws -> Ground {
         try FileManager.default.copyItem(at: folder, to: other)
-        return Ground(folder: other, clock: clock, rules: rules)
+        return Ground(folder: other, clock: clock, rules: rules, edition: edition)
     }
 
     func server(options: [String] = []) async throws -> ServerProcess {
-        try await ServerProcess(
-            data: folder.appendingPathComponent("server"), rules: rules,
-            options: options + ["--history", "\(Self.resumable)"])
+        var options = options + ["--history", "\(Self.resumable)"]
+        let data = folder.appendingPathComponent("server")
+        if edition == .enterprise {
+            try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+            let indexes = data.appendingPathComponent("firestore.indexes.json")
+            try EnterpriseIndexes.write(to: indexes)
+            options += ["--edition", "enterprise", "--indexes", indexes.path]
+        }
+        return try await ServerProcess(data: data, rules: rules, options: options)
     }
 
     func place(

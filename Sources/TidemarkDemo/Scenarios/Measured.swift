@@ -1,7 +1,14 @@
+import Tidemark
+import TidemarkModel
+
 /// The results of one use of an app.
 struct Measured: Sendable {
     /// The number of reads by the server's meter.
     var reads = 0
+    /// The units by the server's meter; zero in a database of the Standard edition.
+    var units = BilledUnits()
+    /// The bill that was predicted before the use; nil if the row has no prediction.
+    var forecast: Forecast?
     /// The number of reads by the device's own meter; nil if no client has a meter.
     var deviceReads: Int?
     var difference = Difference()
@@ -47,6 +54,8 @@ extension Measured: Encodable {
         try container.encodeIfPresent(firstContent?.milliseconds, forKey: Key("firstContentMs"))
         try container.encodeIfPresent(upToDate?.milliseconds, forKey: Key("upToDateMs"))
         try container.encodeIfPresent(failure, forKey: Key("failure"))
+        if !units.isZero { try container.encode(units, forKey: Key("units")) }
+        try container.encodeIfPresent(forecast, forKey: Key("predicted"))
         for (name, figure) in figures { try container.encode(figure, forKey: Key(name)) }
         for (name, row) in rows { try container.encode(row, forKey: Key(name)) }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Tidemark
 import TidemarkModel
 import TidemarkServer
 
@@ -7,6 +8,9 @@ struct NetworkRun {
     /// The maximum number of times at which news arrives. It is small, because each move of the
     /// clock is a call.
     private static let moments = 12
+    /// The number of seconds after which the server's clock moves on behind the last use. The clock
+    /// runs during that use, and a busy machine needs more than a second for it.
+    private static let useSeconds: Int64 = 60
 
     let network: DemoNetwork
     let ground: Ground
@@ -32,7 +36,8 @@ struct NetworkRun {
             for side in row.sides { measured[side] = try await measure(row, side) }
         }
         return ScenarioResult(
-            name: row.name, network: network, bar: row.bar, before: measured[.before] ?? Measured(),
+            name: row.name, network: network, bar: row.bar, edition: ground.edition,
+            before: measured[.before] ?? Measured(),
             filtered: row.isFilteredAsBefore ? measured[.before] : measured[.filtered],
             after: measured[.after] ?? Measured(), away: row.isUsedBefore ? row.away : nil,
             speed: speed)
@@ -56,10 +61,10 @@ struct NetworkRun {
     private func happen(_ news: [Mutation], over seconds: Int64) async throws {
         // This change follows the last use, so the server forgets that use together with this
         // change or not at all.
-        try await clock.pass(1)
+        try await clock.pass(Self.useSeconds)
         try await direct.forget()
         let moments = max(1, min(news.count, Self.moments))
-        let rest = seconds - 1 - Ground.pause
+        let rest = seconds - Self.useSeconds - Ground.pause
         precondition(rest >= Int64(moments))
         for moment in 0..<moments {
             let part = news[(news.count * moment / moments)..<(news.count * (moment + 1) / moments)]
@@ -76,6 +81,7 @@ struct NetworkRun {
         let label = "\(row.slug).\(side.rawValue)"
         let place = try ground.place(row, side, on: server)
         let labels = [label] + (side == .after ? row.otherLabels : [])
+        let forecast = side == .after ? await forecast(row, place) : nil
         let faults = row.faults(label: label) + labels.flatMap(network.faults)
         try await server.order(network.profile, rules: faults.map(\.rule))
         let visit = Visit(
@@ -93,15 +99,41 @@ struct NetworkRun {
         measured.failure = failure
         measured.difference = Difference(shown, against: try await row.truth(side, direct))
         measured.lostAnswers = zip(faults, applied).filter(\.0.isBilled).map(\.1).reduce(0, +)
-        var (documents, rules) = (0, 0)
+        var rules = 0
         for label in labels {
-            let reads = try await server.reads(of: label)
-            documents += reads.documents
-            rules += reads.rules
+            let bill = try await server.bill(of: label)
+            measured.reads += bill.documents
+            measured.units += bill.unitsRead
+            rules += bill.rules
         }
-        measured.reads = documents
         measured.figures["reads of rules"] = Double(rules)
+        do { measured.forecast = try measured.forecast ?? forecast?.get() } catch {
+            measured.failure = measured.failure ?? "it has no prediction: \(error)"
+        }
         return measured
+    }
+
+    /// Returns the predicted bill of the use, from the files of the device. Asks no server.
+    private func forecast(
+        _ row: any ScenarioRow, _ place: DemoPlace
+    ) async -> Result<Forecast?, any Error> {
+        do { return .success(try await planned(row, place)) } catch { return .failure(error) }
+    }
+
+    private func planned(_ row: any ScenarioRow, _ place: DemoPlace) async throws -> Forecast? {
+        let label = "\(row.slug).planning"
+        // The device was away by the server's clock, and its own clock has not moved.
+        let client = try await DeviceClock.$ahead.withValue(.seconds(row.away)) {
+            try await DeviceClient(.after, place, label: label)
+        }
+        var forecast: Forecast?
+        var failure: (any Error)?
+        do { forecast = try await row.forecast(client.firestore) } catch { failure = error }
+        await client.close()
+        if let failure { throw failure }
+        let bill = try await server.bill(of: label)
+        if bill.documents > 0 { throw Forecast.PlanHasReads() }
+        return forecast
     }
 }
 

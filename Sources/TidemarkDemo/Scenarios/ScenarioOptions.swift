@@ -1,6 +1,7 @@
 import ArgumentParser
 import ExampleKit
 import Foundation
+import TidemarkModel
 
 /// The options that choose the scenarios of a demo and the files for their figures.
 struct ScenarioOptions: ParsableArguments {
@@ -23,11 +24,26 @@ struct ScenarioOptions: ParsableArguments {
             valueName: "text"))
     var names: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "The edition of the server's database: standard or enterprise.",
+            discussion: """
+                The predicted bill of a row is in reads, or in units of the Enterprise edition.
+                """), transform: Self.edition)
+    var edition = DatabaseEdition.standard
+
     @Option(help: "Write the figures to this file, as JSON.")
     var json: String?
 
     @Option(help: "Draw charts of the figures in this folder, as SVG.")
     var svg: String?
+
+    private static func edition(_ text: String) throws -> DatabaseEdition {
+        guard let edition = DatabaseEdition(rawValue: text) else {
+            throw ValidationError("The edition must be standard or enterprise.")
+        }
+        return edition
+    }
 
     var scale: Int { small ? 10 : 1 }
 
@@ -51,7 +67,7 @@ struct ScenarioOptions: ParsableArguments {
         let start = ContinuousClock.now
         let run = ScenarioRun(
             rows: rows, networks: networks.isEmpty ? DemoNetwork.allCases : networks, clock: clock,
-            rules: rules, isConcurrent: isConcurrent)
+            rules: rules, edition: edition, isConcurrent: isConcurrent)
         let results = try await run.run { ProgressLine.show($0) }
         output.detail("\(ScenarioTable(results: results))")
         if results.contains(where: { $0.after.lostAnswers > 0 }) {

@@ -1,8 +1,12 @@
+import Tidemark
+import TidemarkModel
+
 /// The result of one row of a journey on one network.
 struct ScenarioResult: Sendable {
     let name: String
     let network: DemoNetwork
     let bar: Bar
+    var edition = DatabaseEdition.standard
     var before: Measured
     /// The results of the app that filters by an item's own time; nil if the row has no such app.
     var filtered: Measured?
@@ -12,14 +16,30 @@ struct ScenarioResult: Sendable {
     /// The machine's speed during the measurement; nil if times are not judged.
     var speed: MachineSpeed?
 
-    var complaints: [String] { bar.complaints(before: before, after: after, on: network) }
+    var complaints: [String] {
+        let unforeseen = hasWholeBill ? after.forecast?.complaint(billed, in: edition) : nil
+        return bar.complaints(before: before, after: after, on: network)
+            + [unforeseen].compactMap(\.self)
+    }
+    /// The bill of the use on Tidemark.
+    private var billed: PlannedBill { PlannedBill(reads: after.reads, units: after.units) }
+    /// True if a prediction can be compared: the use has ended, and the network lost no answer,
+    /// which is billed again.
+    private var hasWholeBill: Bool { after.failure == nil && after.lostAnswers == 0 }
+    /// The predicted bill in words; nil if the row has none.
+    var forecastText: String? {
+        guard let forecast = after.forecast else { return nil }
+        let text = "predicted \(Forecast.text(forecast.bill, in: edition))"
+        if hasWholeBill { return text }
+        return text + ", not compared, because a billed answer was lost"
+    }
     var slow: [SlowTime] { bar.slow(after, on: network) }
     var holds: Bool { complaints.isEmpty }
 }
 
 extension ScenarioResult: Encodable {
     private enum Key: String, CodingKey {
-        case name, network, holds, bar, before, filtered, after, why, slow, machine
+        case name, network, edition, holds, bar, before, filtered, after, why, slow, machine
         case awaySeconds
     }
 
@@ -27,6 +47,7 @@ extension ScenarioResult: Encodable {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(name, forKey: .name)
         try container.encode(network.rawValue, forKey: .network)
+        try container.encode(edition, forKey: .edition)
         try container.encode(holds, forKey: .holds)
         try container.encode(bar.text, forKey: .bar)
         try container.encode(before, forKey: .before)

@@ -54,6 +54,10 @@ protocol ScenarioRow: Sendable {
     func lastUse(_ side: Side, _ firestore: Firestore) async throws
     /// Plays the measured use. Returns the items on the screen at its end.
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem]
+    /// Returns the bill of the measured use on Tidemark, as its planner predicts it from the files
+    /// of the device and the changes of others. Nil for a row without a prediction. It must cost
+    /// nothing.
+    func forecast(_ firestore: Firestore) async throws -> Forecast?
     /// Returns the content that the screen should show at the end of the use.
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth
 }
@@ -72,4 +76,5 @@ extension ScenarioRow {
     func oldUse(_ side: Side, at place: DemoPlace) async throws {}
     /// Does nothing: this device was not used before.
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {}
+    func forecast(_ firestore: Firestore) async throws -> Forecast? { nil }
 }

@@ -1,5 +1,6 @@
 import ExampleKit
 import Foundation
+import TidemarkModel
 
 /// Plays rows on networks.
 struct ScenarioRun {
@@ -9,6 +10,7 @@ struct ScenarioRun {
     let clock: Int64
     /// The security rules of the app.
     let rules: ExampleRules
+    let edition: DatabaseEdition
     /// True if the networks run concurrently. This is faster, but it disturbs measurements of
     /// processor time.
     var isConcurrent = true
@@ -21,7 +23,7 @@ struct ScenarioRun {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let ground = try await Ground.make(
             rows, in: folder.appendingPathComponent("ground"), clock: clock, rules: rules,
-            progress: progress)
+            edition: edition, progress: progress)
         let grounds = try networks.map {
             ($0, try ground.copy(to: folder.appendingPathComponent($0.rawValue)))
         }

@@ -20,6 +20,7 @@ struct ScenarioTable: CustomStringConvertible {
             for row in own {
                 lines += rows[row].map { Self.line($0, widths) }
                 lines += Self.figures(results[row]).map { "      \($0)" }
+                if let forecast = results[row].forecastText { lines.append("      \(forecast)") }
             }
         }
         return lines.joined(separator: "\n")

@@ -102,6 +102,11 @@ final class Visit: Sendable {
         state.withLock { $0.measured.figures[name] = figure }
     }
 
+    /// Records the bill that is predicted now, before the first read of the use.
+    func predicted(_ forecast: Forecast) {
+        state.withLock { $0.measured.forecast = forecast }
+    }
+
     func measured(_ name: String, _ row: [Double]) {
         state.withLock { $0.measured.rows[name] = row }
     }

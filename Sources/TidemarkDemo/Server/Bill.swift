@@ -1,23 +1,33 @@
 import TidemarkModel
 import TidemarkServer
 
-/// The bill of one label, in reads.
+/// The bill of one label, in reads and units.
 struct Bill: Sendable {
     private struct Key: Hashable {
         let target, method: String
     }
 
     private var reads: [Key: Int] = [:]
+    private var units: [Key: BilledUnits] = [:]
 
     init(_ details: [MeterDetail]) {
         for detail in details {
-            reads[Key(target: detail.target ?? "", method: detail.method ?? ""), default: 0] +=
-                detail.reads
+            let key = Key(target: detail.target ?? "", method: detail.method ?? "")
+            reads[key, default: 0] += detail.reads
+            units[key, default: BilledUnits()] += detail.units ?? BilledUnits()
         }
     }
 
     /// The number of reads of documents that the caller requested.
     var documents: Int { sum { $0.target != MeterDetail.ofRules } }
+    /// The units of reading what the caller requested; zero in a database of the Standard edition.
+    var unitsRead: BilledUnits {
+        var sum = units.reduce(into: BilledUnits()) {
+            if $1.key.target != MeterDetail.ofRules { $0 += $1.value }
+        }
+        sum.write = 0
+        return sum
+    }
     /// The number of reads by security rules.
     var rules: Int { sum { $0.target == MeterDetail.ofRules } }
 
@@ -34,6 +44,9 @@ struct Bill: Sendable {
     func minus(_ earlier: Bill) -> Bill {
         var rest = self
         for (key, count) in earlier.reads { rest.reads[key, default: 0] -= count }
+        for (key, count) in earlier.units {
+            rest.units[key] = (rest.units[key] ?? BilledUnits()) - count
+        }
         return rest
     }
 }

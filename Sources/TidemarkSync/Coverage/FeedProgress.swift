@@ -261,7 +261,7 @@ extension FeedProgress {
     }
 
     /// The number of rows of the overlap that the next delta will return again; nil if unknown.
-    var repeatedChanges: Int? {
+    package var repeatedChanges: Int? {
         let isWhole =
             hasDelta || coverage.contains(CoveragePosition.lowest..<CoveragePosition.highest)
         return isWhole ? cursor.seen.count : nil

@@ -34,6 +34,11 @@ extension ReadPlan {
     ///   - entryBytes: The size of an index entry.
     public func units(documentBytes: Int, entryBytes: Int) -> UnitPrediction {
         switch question {
+        case .marks where kind == .resume:
+            let update = UnitBilling.update(bytes: documentBytes)
+            return UnitPrediction(
+                atLeast: BilledUnits(), atMost: BilledUnits(realtimeUpdate: update),
+                ifUnchanged: BilledUnits())
         case .marks: return fixed(UnitBilling.pointRead(bytes: documentBytes))
         case .figures(let ranges):
             return UnitPrediction(

@@ -72,6 +72,12 @@ public struct ReadPlan: Hashable, Sendable {
         prediction: Prediction(atLeast: 1, atMost: 1, ifUnchanged: 1),
         reason: "The clear mark of the user's other devices is one document.")
 
+    /// The plan of a listener to the marks that goes on with an earlier one.
+    package static let resumedMarks = ReadPlan(
+        kind: .resume, question: .marks, pageSize: 1,
+        prediction: Prediction(atLeast: 0, atMost: 1, ifUnchanged: 0),
+        reason: "The listener to the clear mark was open less than 30 minutes ago, so it resumes.")
+
     public let kind: Kind
     package let question: Question
     /// The maximum number of rows of one call.

@@ -344,6 +344,20 @@ extension ReadPlanner {
         return page + progress.cursor.seen.count
     }
 
+    /// Returns the cost of a listener that follows a read of the newest items. If these replace all
+    /// held items, the listener resumes behind them.
+    ///
+    /// - Parameter now: The time of that read.
+    package static func listener(
+        behind plan: ReadPlan, at now: Timestamp, _ progress: FeedProgress, _ rules: FeedRules
+    ) -> ReadPlan {
+        let overlap = progress.cursor.overlap
+        let next = FeedProgress(overlap: overlap)
+        let since = now.advanced(by: .zero - overlap)
+        let limit = listenLimit(next, since: since, resumes: false, now: now, rules)
+        return listen(next, since: since, limit: limit, resumes: plan.beginsAnew, rules)
+    }
+
     /// Returns the cost of starting to listen.
     ///
     /// - Parameters:

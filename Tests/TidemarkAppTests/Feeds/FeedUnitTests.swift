@@ -67,4 +67,107 @@ import TidemarkTesting
         }
         await local.stop()
     }
+
+    // MARK: What a feed expects
+
+    /// Returns a writer's document, which is new or changed.
+    private func write(_ numbers: Range<Int>, _ writer: Firestore) async throws {
+        for number in numbers {
+            try await writer.document("stamps/s\(10 + number)").setData([
+                "createdAt": Date(timeIntervalSince1970: 1_700_000_000 + Double(number)),
+                "updatedAt": FieldValue.serverTimestamp(), "name": "Stamp \(number)",
+            ])
+        }
+    }
+
+    /// The size of a document, and that of an index entry: a path, a time and 48 bytes.
+    private let row = ExpectedRow(documentBytes: 200, entryBytes: 83)
+
+    private func expected(_ feed: Feed, changes: Int, items: Int = 0) async throws -> PlannedBill {
+        let reads = try #require(await feed.readsToListen(changes: changes, items: items))
+        return reads.reduce(into: PlannedBill()) { sum, read in
+            sum += read.plan.bill(of: Array(repeating: row, count: read.rows)) ?? PlannedBill()
+        }
+    }
+
+    /// Opens the feed until it is live, and returns its bill.
+    private func listen(
+        _ feed: Feed, in local: LocalFirestore
+    ) async throws -> (reads: Int, units: BilledUnits) {
+        let before = bill(local)
+        await feed.startListening()
+        try await feed.untilLive()
+        let after = bill(local)
+        return (after.reads - before.reads, after.units - before.units)
+    }
+
+    @Test(arguments: DatabaseEdition.allCases)
+    func `a feed knows its bill before it listens`(edition: DatabaseEdition) async throws {
+        let local = try start(edition)
+        let writer = try local.firestore(label: "writer")
+        try await write(0..<30, writer)
+        let app = try local.firestore(label: "app")
+        var definition = FeedDefinition(
+            query: app.collection("stamps"), itemTime: "createdAt",
+            way: .changeTime("updatedAt", deletedField: "deletedAt"))
+        definition.limit = 20
+        definition.sharedMark = FeedDefinition.SharedMark(app.document("users/ann"))
+        func check(_ name: String, changes: Int, items: Int = 0) async throws {
+            // The server's times rise with each commit, also while the clock stands.
+            local.advance(by: .seconds(60))
+            let feed = try Feed(definition)
+            try await feed.open()
+            let planned = try await expected(feed, changes: changes, items: items)
+            let billed = try await listen(feed, in: local)
+            #expect(planned.reads == billed.reads, "\(name)")
+            if edition == .enterprise { #expect(planned.units == billed.units, "\(name)") }
+            await feed.stopListening()
+        }
+        // The marks, 20 of 30 items, and a listener that finds those of the last minutes again.
+        let first = try Feed(definition)
+        try await first.open()
+        let reads = try #require(await first.readsToListen(changes: 0, items: 30))
+        #expect(reads.map(\.plan.kind) == [.marks, .full, .delta])
+        #expect(reads.map(\.rows) == [1, 20, 0])
+        #expect(bill(local).reads == 0, "a prediction asks no server")
+        _ = try await listen(first, in: local)
+        await first.stopListening()
+        try await check("resumes with nothing new", changes: 0)
+        try await write(30..<33, writer)
+        try await check("resumes with three changes", changes: 3)
+        await local.stop()
+    }
+
+    @Test func `a feed that knows nothing expects a whole page`() async throws {
+        let local = try start(.enterprise)
+        let app = try local.firestore(label: "app")
+        var definition = FeedDefinition(
+            query: app.collection("stamps"), itemTime: "createdAt",
+            way: .changeTime("updatedAt", deletedField: "deletedAt"))
+        definition.limit = 50
+        let feed = try Feed(definition)
+        try await feed.open()
+        let reads = await feed.readsToListen(changes: 50) ?? []
+        let bill = reads.compactMap { read in
+            let row = ExpectedRow(documentBytes: 2_048, entryBytes: 128)
+            return read.plan.bill(of: Array(repeating: row, count: read.rows))
+        }
+        #expect(bill.map(\.reads) == [1, 1], "an empty list and its listener")
+        #expect(await feed.readsToListen(changes: 0, items: 900)?.map(\.rows) == [50, 0])
+        definition.limit = nil
+        let whole = try Feed(definition)
+        try await whole.open()
+        #expect(await whole.readsToListen(changes: 0, items: 10_000) == nil, "more pages follow")
+        await local.stop()
+    }
+
+    @Test func `an audit is not foreseen`() async throws {
+        let local = try start(.standard)
+        let app = try local.firestore(label: "app")
+        let feed = try Feed(
+            FeedDefinition(query: app.collection("stamps"), itemTime: "createdAt", way: .audit()))
+        try await feed.open()
+        #expect(await feed.readsToListen(changes: 1) == nil)
+        await local.stop()
+    }
 }
