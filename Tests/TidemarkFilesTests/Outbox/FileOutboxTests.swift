@@ -287,6 +287,11 @@ import TidemarkTesting
                 FileUpload(data: Data([1]), folder: "f", contentType: "image/png"), with: "2")
             try await receipt.acknowledged()
             #expect(FileManager.default.fileExists(atPath: copy.path))
+            // The outbox removes its own copy a moment after the acknowledgement.
+            let copies = copy.deletingLastPathComponent().path
+            try await until {
+                try FileManager.default.contentsOfDirectory(atPath: copies).count == 1
+            }
             #expect(try await second.outbox.purgeUnknownCopies() == 1)
             #expect(!FileManager.default.fileExists(atPath: copy.path))
             await second.kill()
