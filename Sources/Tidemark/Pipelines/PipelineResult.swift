@@ -2,27 +2,34 @@ import Foundation
 
 /// A row of a pipeline.
 public struct PipelineResult: Sendable {
-    /// The document of the row; nil for a row that no longer belongs to a document, for example
-    /// behind `select` or `aggregate`.
-    public let ref: DocumentReference?
-    public let createTime: Timestamp?
-    public let updateTime: Timestamp?
-    package let fields: MapValue
-    private let firestore: Firestore
+    private let row: ResultRow
 
     package init(
         _ firestore: Firestore, path: DocumentPath?, fields: MapValue, createTime: Timestamp?,
         updateTime: Timestamp?
     ) {
-        self.firestore = firestore
-        self.fields = fields
-        self.createTime = createTime
-        self.updateTime = updateTime
-        ref = path.map { DocumentReference(firestore, .success($0), text: $0.text) }
+        row = ResultRow(
+            firestore, path: path, .decoded(fields), createTime: createTime,
+            updateTime: updateTime)
     }
 
+    /// Makes the row of a whole document.
+    package init(_ firestore: Firestore, _ document: Document) {
+        row = ResultRow(
+            firestore, path: document.path, .encoded(document.contents),
+            createTime: document.createTime, updateTime: document.updateTime)
+    }
+
+    private var firestore: Firestore { row.firestore }
+    /// The document of the row; nil for a row that no longer belongs to a document, for example
+    /// behind `select` or `aggregate`.
+    public var ref: DocumentReference? { row.reference }
+    public var createTime: Timestamp? { row.createTime }
+    public var updateTime: Timestamp? { row.updateTime }
+    package var fields: MapValue { row.fields }
+
     /// The id of the row's document.
-    public var id: String? { ref?.documentID }
+    public var id: String? { row.path?.id }
 
     /// The fields; nil stands for null. Numbers are `NSNumber`, which casts to every Swift number
     /// that holds it exactly.
@@ -89,12 +96,13 @@ public struct PipelineResult: Sendable {
 /// Two rows are equal if they have the same document, times and fields.
 extension PipelineResult: Hashable {
     public static func == (left: PipelineResult, right: PipelineResult) -> Bool {
-        left.firestore === right.firestore && left.ref == right.ref && left.fields == right.fields
+        left.firestore === right.firestore && left.row.path == right.row.path
             && left.createTime == right.createTime && left.updateTime == right.updateTime
+            && left.fields == right.fields
     }
 
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(ref)
+        hasher.combine(row.path)
         hasher.combine(fields)
     }
 }

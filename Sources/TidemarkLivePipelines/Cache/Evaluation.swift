@@ -5,10 +5,6 @@ import TidemarkPipelines
 /// A run of a pipeline over collected documents, on a queue of the system and not on the client's
 /// own.
 final class Evaluation: Sendable {
-    /// The maximum size of the rows of an answer, in bytes of Firestore's storage size: 64 MiB, as
-    /// on a local server.
-    static let maxBytes = 64 << 20
-
     private let isCancelled = Atomic(false)
 
     func cancel() { isCancelled.store(true, ordering: .relaxed) }
@@ -39,23 +35,53 @@ final class Evaluation: Sendable {
             over: plan.source(found.documents),
             context: context(firestore.databaseID, firestore.environment, words: found.words))
         var results: [PipelineResult] = []
-        var bytes = 0
+        var size = AnswerSize()
         while let row = try run.next() {
-            let result = PipelineResult(firestore, row)
-            bytes += result.fields.storageSize
-            if bytes > Self.maxBytes {
-                throw PipelineError(
-                    .resourceExhausted,
-                    "The pipeline's rows have more than \(Self.maxBytes >> 20) MiB. Add a limit.")
-            }
-            results.append(result)
+            try size.add(row.contents.size)
+            results.append(PipelineResult(firestore, row))
         }
         return results
     }
 }
 
+/// The size of the rows of an answer.
+struct AnswerSize {
+    /// The maximum size: 64 MiB, as on a local server. Unchanged documents count in bytes of their
+    /// encoding, and other rows in bytes of Firestore's storage size, which is about as much.
+    static let maxBytes = 64 << 20
+
+    private var bytes = 0
+
+    /// - Throws: `resourceExhausted` beyond ``maxBytes``.
+    mutating func add(_ more: Int) throws(PipelineError) {
+        bytes += more
+        if bytes > Self.maxBytes {
+            throw PipelineError(
+                .resourceExhausted,
+                "The pipeline's rows have more than \(Self.maxBytes >> 20) MiB. Add a limit.")
+        }
+    }
+}
+
+extension PipelineRow.Contents {
+    fileprivate var size: Int {
+        switch self {
+        case .encoded(let fields): fields.bytes.count
+        case .decoded(let fields): fields.storageSize
+        }
+    }
+}
+
 extension PipelineResult {
     init(_ firestore: Firestore, _ row: PipelineRow) {
+        if case .encoded(let contents) = row.contents, let path = row.name?.path,
+            let createTime = row.createTime, let updateTime = row.updateTime
+        {
+            let document = Document(
+                path: path, contents: contents, createTime: createTime, updateTime: updateTime)
+            self.init(firestore, document)
+            return
+        }
         self.init(
             firestore, path: row.name?.path, fields: row.fields, createTime: row.createTime,
             updateTime: row.updateTime)

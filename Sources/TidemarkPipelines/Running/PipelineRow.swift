@@ -4,7 +4,7 @@ package import TidemarkModel
 package struct PipelineRow: Sendable {
     /// The values of variables, by their slots.
     var variables: [Outcome] = []
-    private var contents: Contents
+    package private(set) var contents: Contents
     /// The document of the row. Every stage copies rows, and a reference keeps them small.
     private var origin: Origin?
 
@@ -22,7 +22,7 @@ package struct PipelineRow: Sendable {
         }
     }
 
-    private enum Contents: Sendable {
+    package enum Contents: Sendable {
         case encoded(EncodedFields)
         case decoded(MapValue)
     }
