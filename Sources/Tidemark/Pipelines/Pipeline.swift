@@ -1,3 +1,5 @@
+package import Synchronization
+
 /// Stages that read documents and change rows, in order. Its creation reads nothing.
 ///
 /// A pipeline runs on the server, whose database must be of the Enterprise edition. With the
@@ -7,7 +9,7 @@
 /// A stage returns a new pipeline and never throws. A mistake is thrown when the pipeline runs.
 public class Pipeline: @unchecked Sendable {
     // `@unchecked`: the compiler cannot check a class that allows subclasses. All properties are
-    // constants of sendable types, and the only subclass is in this module.
+    // constants of sendable types or guarded by a mutex, and the only subclass is in this module.
 
     /// The client; nil for a pipeline that is only a part of others.
     package let firestore: Firestore?
@@ -15,6 +17,9 @@ public class Pipeline: @unchecked Sendable {
     package let value: Result<PipelineValue, FirestoreError>
     /// The tag under which the reads are counted.
     package let tag: ReadTag
+    /// The plan of the first run on this device, for later runs: to make it takes as long as
+    /// reading twenty rows. Its type belongs to the module that runs pipelines on the device.
+    package let plan = Mutex<(any Sendable)?>(nil)
 
     init(
         _ firestore: Firestore?, _ value: Result<PipelineValue, FirestoreError>,

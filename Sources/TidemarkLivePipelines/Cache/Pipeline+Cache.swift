@@ -56,8 +56,8 @@ extension Pipeline {
     private func executeOnCache(
         _ reason: StaleReason
     ) async throws(FirestoreError) -> Snapshot {
-        let (firestore, value) = try runnable()
-        let plan = try SourcePlan(value, in: firestore.databaseID)
+        let (firestore, _) = try runnable()
+        let plan = try SourcePlan.kept(by: self)
         if let query = plan.streamedQuery,
             let snapshot = try await stream(query, of: plan, in: firestore, because: reason)
         {
@@ -65,10 +65,44 @@ extension Pipeline {
         }
         let found: CachedSources = try await answer { finish in
             firestore.engine.cachedSources(
-                plan.sources, maxBytes: Self.maxCachedBytes, completion: finish)
+                plan.sources, maxBytes: Self.maxCachedBytes, withWords: plan.pipeline.searches,
+                here: true, completion: finish)
         }
+        let results =
+            if let rows = plan.rows(found) {
+                try Self.results(rows, in: firestore)
+            } else {
+                try await Self.evaluate(plan, over: found, in: firestore)
+            }
+        return Snapshot(
+            results, executionTime: firestore.environment.now(),
+            freshness: .stale(age: found.age, reason: reason),
+            hasPendingWrites: found.documents.contains { $0.contains(where: \.hasPendingWrites) },
+            searched: found.searches.map { SearchedDocuments($0, words: found.words) })
+    }
+
+    /// Returns documents as rows.
+    private static func results(
+        _ documents: [ViewDocument], in firestore: Firestore
+    ) throws(FirestoreError) -> [PipelineResult] {
+        var results: [PipelineResult] = []
+        results.reserveCapacity(documents.count)
+        var size = AnswerSize()
+        do throws(PipelineError) {
+            for view in documents {
+                try size.add(view.document.contents.bytes.count)
+                results.append(PipelineResult(firestore, view.document))
+            }
+        } catch { throw FirestoreError(error.status) }
+        return results
+    }
+
+    /// Runs a pipeline over documents, on a queue of the system.
+    private static func evaluate(
+        _ plan: SourcePlan, over found: CachedSources, in firestore: Firestore
+    ) async throws(FirestoreError) -> [PipelineResult] {
         let evaluation = Evaluation()
-        let results = try await withCancellation(of: evaluation) {
+        return try await withCancellation(of: evaluation) {
             () async throws(FirestoreError) -> [PipelineResult] in
             try await answer { finish in
                 DispatchQueue.global().async {
@@ -79,11 +113,6 @@ extension Pipeline {
                 }
             }
         }
-        return Snapshot(
-            results, executionTime: firestore.environment.now(),
-            freshness: .stale(age: found.age, reason: reason),
-            hasPendingWrites: found.documents.contains { $0.contains(where: \.hasPendingWrites) },
-            searched: found.searches.map { SearchedDocuments($0, words: found.words) })
     }
 }
 

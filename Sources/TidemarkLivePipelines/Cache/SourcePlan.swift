@@ -1,33 +1,39 @@
+import Synchronization
 import Tidemark
 import TidemarkPipelines
 
-/// The documents that a pipeline needs on this device.
-struct SourcePlan: Sendable {
+/// The documents that a pipeline needs on this device. A class, so that a pipeline can keep it.
+final class SourcePlan: Sendable {
     let pipeline: ValidatedPipeline
     /// The documents to collect or to listen to, each once. The first are those of the first scan.
     let sources: [CachedSource]
     /// True if the first source is exactly what the first scan asks for: its conditions, its order
     /// and its limit.
     let isSorted: Bool
+    /// True if the documents of the only source are the rows, unless one of them has a pending
+    /// write: its time is estimated, and conditions can see another time than the query saw.
+    let isAnswer: Bool
+    /// The query whose rows can be given to the pipeline one at a time; nil if the documents must
+    /// be collected first.
+    let streamedQuery: QueryValue?
 
     /// - Throws: `invalidArgument` for a pipeline that a server would refuse, or that changes
     ///   documents.
     init(_ value: PipelineValue, in database: DatabaseID) throws(FirestoreError) {
         do throws(PipelineError) {
             pipeline = try value.validated(in: database, isOnDevice: true)
-        } catch {
-            throw FirestoreError(error.status)
-        }
+        } catch { throw FirestoreError(error.status) }
         if pipeline.write != nil {
             throw .invalidArgument("A pipeline that changes documents runs on the server alone.")
         }
         var rest = pipeline.sources[...]
         var sources: [CachedSource] = []
-        var isSorted = false
+        var (isSorted, isAnswer) = (false, false)
         if let scan = pipeline.firstScan {
             rest = rest.dropFirst()
             let first = Self.first(scan, isAlone: rest.isEmpty)
-            isSorted = first.isSorted
+            isSorted = first.appliesHints && !scan.orders.isEmpty
+            isAnswer = first.appliesHints && pipeline.isFirstScan
             sources.append(first.source)
         }
         for origin in rest {
@@ -35,13 +41,25 @@ struct SourcePlan: Sendable {
             if !sources.contains(source) { sources.append(source) }
         }
         self.sources = sources
-        self.isSorted = isSorted
+        (self.isSorted, self.isAnswer) = (isSorted, isAnswer)
+        streamedQuery = Self.streamedQuery(of: pipeline, sources)
+    }
+
+    /// Returns the plan of a pipeline, which keeps it.
+    static func kept(by pipeline: Pipeline) throws(FirestoreError) -> SourcePlan {
+        let (firestore, value) = try pipeline.runnable()
+        if let plan = pipeline.plan.withLock({ $0 }) as? SourcePlan { return plan }
+        let plan = try SourcePlan(value, in: firestore.databaseID)
+        pipeline.plan.withLock { $0 = plan }
+        return plan
     }
 
     /// Returns the source of the first scan, with the scan's hints where a query can have them.
+    ///
+    /// - Returns: The source; true if it applies the conditions, the order and the limit.
     private static func first(
         _ scan: PipelineScan, isAlone: Bool
-    ) -> (source: CachedSource, isSorted: Bool) {
+    ) -> (source: CachedSource, appliesHints: Bool) {
         let whole = whole(scan.origin)
         guard case .rows(var query) = whole else { return (whole, false) }
         if !scan.terms.isEmpty { return (.words(query, scan.terms), false) }
@@ -52,7 +70,7 @@ struct SourcePlan: Sendable {
         }
         // A query has limits that a pipeline has not, for example of the number of alternatives.
         do throws(RPCStatus) { try query.validateWithoutVectors() } catch { return (whole, false) }
-        return (.rows(query), isAlone && !scan.orders.isEmpty)
+        return (.rows(query), isAlone)
     }
 
     private static func whole(_ origin: PipelineScan.Origin) -> CachedSource {
@@ -71,13 +89,21 @@ struct SourcePlan: Sendable {
         }
     }
 
-    /// The query whose rows can be given to the pipeline one at a time; nil if the documents must
-    /// be collected first.
-    var streamedQuery: QueryValue? {
+    private static func streamedQuery(
+        of pipeline: ValidatedPipeline, _ sources: [CachedSource]
+    ) -> QueryValue? {
         guard StreamedGroups.canRun(pipeline), case .rows(let query)? = sources.first,
             sources.count == 1, query.limit == nil
         else { return nil }
         return query
+    }
+
+    /// Returns the rows of the pipeline if they are the documents themselves; otherwise nil.
+    func rows(_ found: CachedSources) -> [ViewDocument]? {
+        guard isAnswer, let documents = found.documents.first,
+            !documents.contains(where: \.hasLocalMutations)
+        else { return nil }
+        return documents
     }
 
     /// Makes a source of collected documents.

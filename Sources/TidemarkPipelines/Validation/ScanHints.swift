@@ -8,6 +8,9 @@ struct ScanHints {
     private var terms: [SearchTerm] = []
     /// The sort whose order the source may deliver.
     private(set) var sortIndex: Int?
+    /// True if all stages behind the source are in the hints, so that they change nothing in rows
+    /// of a source that applies the hints.
+    private(set) var areComplete = false
 
     func scan(of origin: PipelineScan.Origin, forceIndex: String?) -> PipelineScan {
         PipelineScan(
@@ -42,7 +45,10 @@ struct ScanHints {
         }
         let indexed = Set(orders.map(\.field))
         if isComplete, all.isExact(indexed: indexed) {
-            limit = Self.limit(of: pipeline.stages[min(index, pipeline.stages.count)...])
+            let rest = pipeline.stages[min(index, pipeline.stages.count)...]
+            limit = Self.limit(of: rest)
+            let isLimit = rest.count == 1 && rest.first?.name == "limit" && limit ?? 0 > 0
+            areComplete = terms.isEmpty && (rest.isEmpty || isLimit)
         }
     }
 

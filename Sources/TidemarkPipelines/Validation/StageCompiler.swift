@@ -9,6 +9,8 @@ struct StageCompiler {
     /// True for the pipeline of a union, which cannot start below an outer row.
     private let isUnion: Bool
     private(set) var write: WriteStage?
+    /// True if the hints of the source say all that the later stages do.
+    private(set) var hasCompleteHints = false
 
     init(_ environment: Environment, isSubquery: Bool = false, isUnion: Bool = false) {
         (outer, self.environment) = (environment, environment)
@@ -21,6 +23,7 @@ struct StageCompiler {
     mutating func compile(_ pipeline: Pipeline) throws(PipelineError) -> CompiledPipeline {
         if pipeline.stages.isEmpty { throw .invalid("A pipeline needs at least one stage.") }
         let hints = ScanHints(pipeline, environment)
+        hasCompleteHints = hints.areComplete
         var result = CompiledPipeline()
         for (index, stage) in pipeline.stages.enumerated() {
             let arguments = StageArguments(stage: stage, environment: environment)

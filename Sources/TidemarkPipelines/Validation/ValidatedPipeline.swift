@@ -8,6 +8,9 @@ package struct ValidatedPipeline: Sendable {
     package let sources: [PipelineScan.Origin]
     /// The scan of the first stage, with its hints; nil if the rows are literals.
     package let firstScan: PipelineScan?
+    /// True if the rows are the documents of the first scan, when its source applies all hints: no
+    /// stage drops, orders or changes them further.
+    package let isFirstScan: Bool
     /// The last stage, if it writes.
     package let write: WriteKind?
     /// False if a run depends on random numbers.
@@ -48,9 +51,10 @@ extension Pipeline {
             Environment(
                 database: database, limits: limits, findings: findings, isOnDevice: isOnDevice))
         let compiled = try compiler.compile(self)
+        let firstScan = (compiled.stages[0].stage as? SourceStage)?.scan
         return ValidatedPipeline(
-            pipeline: self, sources: findings.sources,
-            firstScan: (compiled.stages[0].stage as? SourceStage)?.scan,
+            pipeline: self, sources: findings.sources, firstScan: firstScan,
+            isFirstScan: firstScan != nil && compiler.hasCompleteHints,
             write: compiler.write?.kind, isDeterministic: findings.isDeterministic,
             readsClock: findings.readsClock, searches: findings.searches, compiled: compiled,
             writeStage: compiler.write)

@@ -116,14 +116,17 @@ final class CacheReads {
 
     /// Finds the documents that a pipeline reads.
     func sources(
-        _ sources: [CachedSource], maxBytes: Int,
+        _ sources: [CachedSource], maxBytes: Int, withWords: Bool,
         completion: @escaping @Sendable (Result<CachedSources, SyncError>) -> Void
     ) {
         if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
         let words: [WordIndexDefinition]
-        do { words = try storage.words() } catch {
-            return completion(.failure(SyncError(storing: error)))
-        }
+        let first: CachedSources?
+        do {
+            words = withWords ? try storage.words() : []
+            first = try firstRows(of: sources, maxBytes: maxBytes, words: words)
+        } catch { return completion(.failure(SyncError(storing: error))) }
+        if let first { return completion(.success(first)) }
         let read = SourcesRead(sources, maxBytes: maxBytes, words: words, in: storage.local)
         slices.begin(read) { [weak self] error in
             if let error { return completion(.failure(error)) }
@@ -142,6 +145,23 @@ final class CacheReads {
                         })
                 }.mapError(SyncError.init(storing:)))
         }
+    }
+
+    /// Returns the rows of a single query with a limit, as a read of the query does; nil for other
+    /// sources, and if a long scan is needed.
+    private func firstRows(
+        of sources: [CachedSource], maxBytes: Int, words: [WordIndexDefinition]
+    ) throws -> CachedSources? {
+        guard sources.count == 1, case .rows(let query) = sources[0], query.limit != nil else {
+            return nil
+        }
+        defer { indexes.want() }
+        guard let rows = try storage.local.documents.run(query, lookingAt: slices.mostAtOnce)
+        else { return nil }
+        try SourcesRead.bytes(0, adding: rows, within: maxBytes)
+        return CachedSources(
+            documents: [rows.compactMap(\.viewDocument)], age: try age(of: sources),
+            words: words, searches: [])
     }
 
     /// Passes the rows of a query on, one at a time.

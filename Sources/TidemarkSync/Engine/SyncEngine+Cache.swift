@@ -83,14 +83,17 @@ extension SyncEngine {
     /// Returns the documents of several sources in one state of the cache, with pending writes.
     /// Looks for them in slices, and never asks the server.
     ///
-    /// - Parameter maxBytes: The maximum size of the contents of all documents, in bytes. Beyond,
-    ///   the read fails with `resourceExhausted`.
+    /// - Parameters:
+    ///   - maxBytes: The maximum size of the contents of all documents, in bytes. Beyond,
+    ///     the read fails with `resourceExhausted`.
+    ///   - withWords: True to return the fields in which searches look for words.
     package func cachedSources(
-        _ sources: [CachedSource], maxBytes: Int,
+        _ sources: [CachedSource], maxBytes: Int, withWords: Bool, here: Bool = false,
         completion: @escaping @Sendable (Result<CachedSources, SyncError>) -> Void
     ) {
-        perform { core in
-            core.parts.cache.sources(sources, maxBytes: maxBytes, completion: completion)
+        perform(here: here) { core in
+            core.parts.cache.sources(
+                sources, maxBytes: maxBytes, withWords: withWords, completion: completion)
         }
     }
 

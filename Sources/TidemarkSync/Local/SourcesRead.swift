@@ -112,8 +112,19 @@ final class SourcesRead: SlicedRead {
     }
 
     private func add(_ read: any RowsRead) throws {
-        bytes += read.rows.reduce(0) { $0 + $1.contents.bytes.count }
-        if bytes > maxBytes {
+        bytes = try Self.bytes(bytes, adding: read.rows, within: maxBytes)
+        written.formUnion(local.queue.pending.paths(in: read.query))
+    }
+
+    /// Returns the bytes of the contents that were read, with those of more rows.
+    ///
+    /// - Throws: `resourceExhausted` beyond `maxBytes`.
+    @discardableResult
+    static func bytes(
+        _ bytes: Int, adding rows: [LocalDocument], within maxBytes: Int
+    ) throws -> Int {
+        let sum = rows.reduce(bytes) { $0 + $1.contents.bytes.count }
+        if sum > maxBytes {
             throw SyncError.server(
                 RPCStatus(
                     .resourceExhausted,
@@ -122,7 +133,7 @@ final class SourcesRead: SlicedRead {
                     cache. Add a where or a limit directly behind the collection.
                     """))
         }
-        written.formUnion(local.queue.pending.paths(in: read.query))
+        return sum
     }
 
     /// Looks again at the documents that changed during the read.

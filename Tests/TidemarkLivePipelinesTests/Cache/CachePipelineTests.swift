@@ -58,6 +58,29 @@ import TidemarkTesting
         await devices.local.stop()
     }
 
+    @Test func `see later changes when they are kept`() async throws {
+        let devices = try Devices()
+        try await devices.send(1...5)
+        let device = devices.device
+        _ = try await device.collection("messages").getDocuments()
+        let newest = device.pipeline().collection("messages")
+            .where(Field("n").greaterThan(0)).sort([Field("n").descending()]).limit(2)
+        let before = try await newest.execute(source: .cache)
+        #expect(before.results.map(\.id) == ["m5", "m4"])
+        #expect(before.results.map { $0.get("size") as? Int } == [50, 40])
+        let again = try await newest.execute(source: .cache)
+        #expect(Set(again.results) == Set(before.results) && again.results == before.results)
+        await device.disableNetwork()
+        _ = try await device.document("messages/m9").enqueueSetData([
+            "n": 9, "at": FieldValue.serverTimestamp(),
+        ])
+        let after = try await newest.execute(source: .cache)
+        #expect(after.results.map(\.id) == ["m9", "m5"] && after.metadata.hasPendingWrites)
+        #expect(after.results[0].get("at") as? Timestamp == devices.local.now)
+        #expect(Set(after.results).isDisjoint(with: [before.results[1]]))
+        await devices.local.stop()
+    }
+
     @Test func `join collections in one state`() async throws {
         let devices = try Devices()
         try await devices.send(1...6)

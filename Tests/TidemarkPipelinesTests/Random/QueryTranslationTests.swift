@@ -56,8 +56,20 @@ import TidemarkModel
         return found.map(\.path.text)
     }
 
+    /// Returns the documents of a source that uses all hints, if they are the pipeline's rows;
+    /// otherwise nil.
+    private func scanned(_ pipeline: Pipeline, _ documents: [Document]) throws -> [String]? {
+        let valid = try pipeline.validated(in: testDatabase)
+        guard valid.isFirstScan, let scan = valid.firstScan else { return nil }
+        let found = try HintedSource(documents: documents).open(scan).documents
+        var paths: [String] = []
+        while let document = try found.next() { paths.append(document.path.text) }
+        return paths
+    }
+
     @Test func `has the rows of the query, with and without hints`() throws {
         var count = 0
+        var scans = 0
         for seed in 1...UInt64(3_000) {
             var generator = PipelineGenerator(seed: seed)
             let documents = generator.documents()
@@ -76,9 +88,13 @@ import TidemarkModel
                     .map { $0.name!.path.text }
                 try #require(found == wanted, "seed \(seed), \(type(of: source)): \(query)")
             }
+            if let found = try scanned(pipeline, documents) {
+                try #require(found == wanted, "seed \(seed), without stages: \(query)")
+                scans += 1
+            }
             count += wanted.count
         }
-        #expect(count > 3_000)
+        #expect(count > 3_000 && scans > 500, "\(count) rows, \(scans) scans")
     }
 
     @Test func `starts and ends at cursors`() throws {

@@ -137,4 +137,27 @@ import TidemarkModel
             .validated(in: testDatabase).firstScan!
         #expect(all.orders.isEmpty && all.limit == nil)
     }
+
+    @Test(arguments: [
+        ("", true),
+        ("limit 3", true),
+        ("limit 0", false),
+        ("offset 1\nlimit 3", false),
+        ("limit 3\nlimit 2", false),
+        ("where equal(n, 1)", true),
+        ("where greater_than(n, 1)\nwhere equal(s, 'x')\nsort {expression: n}\nlimit 3", true),
+        ("where exists(n)\nsort {expression: n}", true),
+        ("where exists(n)", false),
+        ("where equal(add(n, 1), 2)", false),
+        ("where less_than(n, 1)", false),
+        ("sort {expression: n}", false),
+        ("where equal(n, 1)\nselect {n: n}", false),
+        ("limit 3\nwhere equal(n, 1)", false),
+    ])
+    func `knows when the rows are the documents of the scan`(
+        stages: String, isFirstScan: Bool
+    ) throws {
+        let text = "collection ref'/a'" + (stages.isEmpty ? "" : "\n" + stages)
+        #expect(try pipeline(text).validated(in: testDatabase).isFirstScan == isFirstScan)
+    }
 }
