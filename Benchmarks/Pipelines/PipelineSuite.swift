@@ -113,8 +113,15 @@ struct PipelineSuite {
         let theirs = try await median(400) { _ in
             try await query.getDocuments(source: .cache).documents.count
         }
+        let anew = try await median(400) { _ in
+            try await query.pipeline().execute(source: .cache).results.count
+        }
         await firestore.terminate()
-        return (ours / theirs, String(format: "%.0f µs to %.0f µs", ours, theirs))
+        return (
+            ours / theirs,
+            String(
+                format: "%.0f µs to %.0f µs, and %.0f µs if it is made anew", ours, theirs, anew)
+        )
     }
 
     // MARK: Words
