@@ -142,7 +142,8 @@ import TidemarkModel
         var tally = ReadTally(ReadTally.Words { _ in "" })
         for number in 0..<(ReadTally.maxLines + 10) {
             tally.add(
-                Usage(reads: 1), of: ReadSubject(.place("rooms")), by: .getDocument, label: "label \(number)"
+                Usage(reads: 1), of: ReadSubject(.place("rooms")), by: .getDocument,
+                label: "label \(number)"
             ) { _, _ in [] }
         }
         #expect(tally.lines.count == ReadTally.maxLines + 1)
