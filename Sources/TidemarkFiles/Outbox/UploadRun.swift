@@ -27,6 +27,8 @@ final class RunControl: Sendable {
     private struct State {
         var yields = false
         var sleeper: Task<Void, Never>?
+        /// True if ``wake()`` was called since the last request began, and ended no wait.
+        var isWoken = false
     }
 
     private let state = Mutex(State())
@@ -36,14 +38,33 @@ final class RunControl: Sendable {
 
     func yield() { state.withLock { $0.yields = true } }
 
-    /// Ends the present wait, because the network has perhaps returned.
-    func wake() { state.withLock { $0.sleeper }?.cancel() }
+    /// Ends the present wait, because the network has perhaps returned. Without a wait, ends the
+    /// next one: the request on its way may be one that the old network loses.
+    func wake() {
+        let sleeper = state.withLock { state in
+            state.isWoken = state.sleeper == nil
+            return state.sleeper
+        }
+        sleeper?.cancel()
+    }
 
-    /// Waits until the time has passed, ``wake()`` is called or the task is cancelled.
+    /// Notes that a request begins: an earlier ``wake()`` has had its effect.
+    func beginRequest() { state.withLock { $0.isWoken = false } }
+
+    /// Waits until the time has passed, ``wake()`` is called or the task is cancelled. Does not
+    /// wait if ``wake()`` was called since the last request began.
     func sleep(_ time: Duration, on clock: any Clock<Duration>) async {
         if time <= .zero { return await Task.yield() }
-        let sleeper = Task { _ = try? await clock.sleep(for: time) }
-        state.withLock { $0.sleeper = sleeper }
+        let started: Task<Void, Never>? = state.withLock { state in
+            if state.isWoken {
+                state.isWoken = false
+                return nil
+            }
+            let sleeper = Task<Void, Never> { _ = try? await clock.sleep(for: time) }
+            state.sleeper = sleeper
+            return sleeper
+        }
+        guard let sleeper = started else { return await Task.yield() }
         await withTaskCancellationHandler {
             await sleeper.value
         } onCancel: {
@@ -124,6 +145,7 @@ struct UploadRun: Sendable {
         case .send(let request):
             // A large file yields before its request: its session is asked for the offset later.
             if control.isYielding { return .end(.yielded) }
+            control.beginRequest()
             return .event(await send(request))
         case .refreshToken: return .event(.refreshed(isDone: await client.tokens.replace()))
         case .wait(let time):

@@ -120,6 +120,22 @@ import TidemarkTesting
         }
     }
 
+    /// A call between a failed request and the wait behind it was once lost, and the upload waited
+    /// for its whole time.
+    @Test func `a wake ends the next wait, unless a request has begun since`() async throws {
+        let clock = StandingClock()
+        let control = RunControl()
+        control.beginRequest()
+        control.wake()
+        await control.sleep(.seconds(60), on: clock)
+        #expect(clock.sleepers == 0)
+        control.beginRequest()
+        let wait = Task { await control.sleep(.seconds(60), on: clock) }
+        try await until { clock.sleepers == 1 }
+        control.wake()
+        await wait.value
+    }
+
     /// The phone's clock stands still, so only the client's call ends the wait.
     @Test func `the client passes on that the network may be back`() async throws {
         try await play { place in
