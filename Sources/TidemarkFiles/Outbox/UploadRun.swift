@@ -38,8 +38,8 @@ final class RunControl: Sendable {
 
     func yield() { state.withLock { $0.yields = true } }
 
-    /// Ends the present wait, because the network has perhaps returned. Without a wait, ends the
-    /// next one: the request on its way may be one that the old network loses.
+    /// Ends the present wait, because the network has perhaps returned. If the run does not wait,
+    /// ends its next wait: the old network may lose the request that is on its way.
     func wake() {
         let sleeper = state.withLock { state in
             state.isWoken = state.sleeper == nil

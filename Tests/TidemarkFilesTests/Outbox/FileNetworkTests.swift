@@ -129,6 +129,7 @@ import TidemarkTesting
         control.wake()
         await control.sleep(.seconds(60), on: clock)
         #expect(clock.sleepers == 0)
+        control.wake()
         control.beginRequest()
         let wait = Task { await control.sleep(.seconds(60), on: clock) }
         try await until { clock.sleepers == 1 }
