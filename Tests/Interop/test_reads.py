@@ -310,7 +310,7 @@ def test_a_suite_of_the_enterprise_edition_is_compared_in_units(suite):
     grown = play("check", "--edition", "enterprise", size=5_000)
     assert grown.returncode == 1, grown.stdout + grown.stderr
     assert "+3 read units" in grown.stdout and "grown past 4 KiB" in grown.stdout
-    # Without the index the query scans its collection.
+    # The query scans its collection, because no index serves it.
     indexes.write_text('{"indexes": []}')
     scan = play("check", "--edition", "enterprise", size=3_000)
     assert "has no index and reads 4 documents" in scan.stderr

@@ -74,7 +74,7 @@ struct FeedExpectation<Content: Hashable & Sendable> {
         }
         guard case .items = plan.question, plan.kind == .full else { return nil }
         let rows = min(items, plan.pageSize)
-        // Without a limit, more pages follow a full one.
+        // A full page is followed by more, unless the feed has a limit.
         let wanted = rules.limit.map { max($0, machine.disk.window.size) }
         guard rows < plan.pageSize || wanted == plan.pageSize else { return nil }
         reads.append(ExpectedRead(plan, rows: rows))

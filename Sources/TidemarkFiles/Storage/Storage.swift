@@ -47,7 +47,8 @@ public final class Storage: Sendable {
     /// The bucket's root.
     public func reference() -> StorageReference { StorageReference(self, []) }
 
-    /// The user of the client's cache; nil if nobody is signed in.
+    /// The user of the client's cache; nil if nobody is signed in. A client whose app names no user
+    /// has nil too: its users then share the pictures of a pipeline, as they share the cache.
     public var userID: String? {
         let user = owner()
         return user.isEmpty ? nil : String(decoding: user, as: UTF8.self)

@@ -15,7 +15,7 @@
         case documentsStay
         /// Takes no pending write.
         case pendingWritesIgnored
-        /// Of snapshots that waited together, takes only the newest.
+        /// Takes only the newest of the snapshots that waited together.
         case waitingSnapshotsLost
         /// Takes only the first snapshot of the sources behind the first.
         case otherSourcesStand

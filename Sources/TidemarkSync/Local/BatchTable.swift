@@ -22,7 +22,7 @@ struct BatchTable {
         var queue = Queue()
         var batches: [WaitingBatch] = []
         var turns = try TurnTable.inOrder(transaction)[...]
-        // Without turns no batch has files.
+        // A batch with files has a turn.
         var files =
             try turns.isEmpty ? [] : FileTable(user: user).batchesInOrder(transaction)[...]
         try transaction.visitRows(
