@@ -1,6 +1,7 @@
 import ExampleKit
 import ExampleTesting
 import Foundation
+import Observation
 import Testing
 import TestSupport
 import Tidemark
@@ -75,6 +76,29 @@ extension HealthApp {
 extension HealthModel.Export {
     fileprivate var reason: String? { if case .failed(let reason) = self { reason } else { nil } }
     fileprivate var isImporting: Bool { if case .importing = self { true } else { false } }
+    fileprivate var progress: HealthImport.Progress? {
+        if case .importing(let progress) = self { progress } else { nil }
+    }
+}
+
+/// The states of a model's export, also those that pass between two looks at the model.
+@MainActor private final class Shown {
+    private(set) var exports: [HealthModel.Export] = []
+
+    init(by model: HealthModel) { add(model) }
+
+    private func add(_ model: HealthModel) {
+        let state = withObservationTracking {
+            model.export
+        } onChange: { [weak self, weak model] in
+            // The old state is still there.
+            MainActor.assumeIsolated {
+                guard let self, let model else { return }
+                self.add(model)
+            }
+        }
+        exports.append(state)
+    }
 }
 
 @MainActor @Suite(.timeLimit(.minutes(2))) struct `An export that is shared with Health` {
@@ -84,12 +108,9 @@ extension HealthModel.Export {
             let app = try world.phone()
             let model = HealthModel(app)
             await model.bringIn(export.file)
-            var isShown = false
-            try await until {
-                if case .importing(.some) = model.export { isShown = true }
-                return model.export == .done
-            }
-            #expect(isShown, "how far it is")
+            let shown = Shown(by: model)
+            try await until { model.export == .done }
+            #expect(shown.exports.contains { $0.progress != nil }, "how far it is")
             try await until { model.work == .upToDate && model.week.count == 7 }
             for day in model.week {
                 let total = try #require(HealthDay(day.id))

@@ -245,13 +245,17 @@ public final class HealthModel {
         guard let file = app.picked.file else { throw CancellationError() }
         let (steps, input) = AsyncStream.makeStream(
             of: HealthImport.Progress.self, bufferingPolicy: .bufferingNewest(1))
-        Task { [weak self] in
-            for await step in steps where self?.isImporting == true {
-                self?.export = .importing(step)
-            }
-        }
-        defer { input.finish() }
-        let report = try await HealthImport(into: app.store).run(file.path) { input.yield($0) }
-        return !report.counts.isCutOff
+        // The last progress is shown before the result.
+        async let report = Self.read(file, into: app.store, progress: input)
+        for await step in steps { export = .importing(step) }
+        return try await !report.counts.isCutOff
+    }
+    /// Imports a file, and ends the stream of its progress.
+    private nonisolated static func read(
+        _ file: URL, into store: HealthStore,
+        progress: AsyncStream<HealthImport.Progress>.Continuation
+    ) async throws -> HealthImport.Report {
+        defer { progress.finish() }
+        return try await HealthImport(into: store).run(file.path) { progress.yield($0) }
     }
 }
