@@ -12,8 +12,6 @@ public final class PagedList<Item: Decodable & Sendable> {
     private var isOverdue = false
     /// True if a denied read was repeated after all pending writes were sent.
     private var isAskedAgain = false
-    /// The time of the server's last confirmation of the shown items.
-    private var confirmed: Timestamp?
 
     @ObservationIgnored let pager: Pager
     @ObservationIgnored private let firestore: Firestore
@@ -37,11 +35,8 @@ public final class PagedList<Item: Decodable & Sendable> {
         pages = TypedPagerModel(pager)
         let states = pager.states
         watching = Task { [weak self] in
-            for await state in states {
-                if state.error?.code == .permissionDenied { self?.askAgain() }
-                if !state.isFromCache, let time = state.items.first?.readTime {
-                    self?.confirmed = time
-                }
+            for await state in states where state.error?.code == .permissionDenied {
+                self?.askAgain()
             }
         }
         wait()
@@ -58,7 +53,7 @@ public final class PagedList<Item: Decodable & Sendable> {
     public var hasMore: Bool { pages.hasMore && !pages.items.isEmpty }
     public var phase: PagePhase {
         if !items.isEmpty {
-            return pages.isFromCache ? .stale(since: confirmed) : .fresh
+            return pages.isFromCache ? .stale(since: pages.confirmed) : .fresh
         }
         if let error = pages.error {
             if isAskedAgain || error.code != .permissionDenied { return .failed(error) }
@@ -93,7 +88,8 @@ public final class PagedList<Item: Decodable & Sendable> {
             try? await firestore.waitForPendingWrites()
             guard !Task.isCancelled, let self else { return }
             isAskedAgain = true
-            if pages.error != nil { pages.loadMore() }
+            // The model may not show the error yet.
+            if pager.current.error != nil { pager.loadMore() }
         }
     }
 

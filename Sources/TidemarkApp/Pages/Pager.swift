@@ -39,12 +39,14 @@ public final class Pager: Sendable {
 
         init(_ machine: Machine) {
             self.machine = machine
-            shown = PagerState(machine)
+            shown = PagerState(machine, confirmed: nil)
         }
 
-        mutating func step(_ event: Machine.Event) -> [Machine.Effect] {
+        /// - Parameter readTime: The time of the server's snapshot in the event, if there is one.
+        mutating func step(_ event: Machine.Event, readTime: Timestamp?) -> [Machine.Effect] {
             let effects = machine.step(event)
-            shown = PagerState(machine)
+            let confirmed = machine.isFromCache ? nil : readTime
+            shown = PagerState(machine, confirmed: confirmed ?? shown.confirmed)
             return effects
         }
     }
@@ -218,10 +220,10 @@ public final class Pager: Sendable {
         state.withLock { _ = $0.watchers.removeValue(forKey: number) }
     }
 
-    private func step(_ event: Machine.Event) {
+    private func step(_ event: Machine.Event, readTime: Timestamp? = nil) {
         let effects = state.withLock { state in
             if state.isClosed { return [Machine.Effect]() }
-            let effects = state.step(event)
+            let effects = state.step(event, readTime: readTime)
             for watcher in state.watchers.values { watcher.yield(state.shown) }
             return effects
         }
@@ -293,7 +295,8 @@ public final class Pager: Sendable {
             step(
                 .snapshot(
                     id, rows, isFromCache: snapshot.metadata.isFromCache,
-                    named: snapshot.named))
+                    named: snapshot.named),
+                readTime: snapshot.freshness.readTime)
         } else if let error = error as? FirestoreError {
             state.withLock { _ = $0.registrations.removeValue(forKey: id) }
             step(.failed(id, error))
@@ -312,13 +315,17 @@ public struct PagerState: Hashable, Sendable {
     public let hasMore: Bool
     /// True if the newest page comes only from the device, and the server has not confirmed it.
     public let isFromCache: Bool
+    /// The time as of which the server last confirmed the newest page; nil if that has not happened
+    /// since the pager began.
+    public let confirmed: Timestamp?
     /// The reason why the last page did not arrive; ``Pager/loadMore()`` requests it again.
     public let error: FirestoreError?
 
     /// The items, oldest first, in the order of a conversation.
     public var chronological: ReversedCollection<[QueryDocumentSnapshot]> { items.reversed() }
 
-    init(_ machine: PageMachine<QueryDocumentSnapshot>) {
+    init(_ machine: PageMachine<QueryDocumentSnapshot>, confirmed: Timestamp?) {
+        self.confirmed = confirmed
         let rows = machine.rows
         var items: [QueryDocumentSnapshot] = []
         items.reserveCapacity(rows.count)

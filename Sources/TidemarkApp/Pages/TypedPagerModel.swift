@@ -27,6 +27,9 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
     public private(set) var isLoadingMore = true
     public private(set) var hasMore = true
     public private(set) var isFromCache = true
+    /// The time as of which the server last confirmed the newest page; nil if that has not happened
+    /// since the pager began.
+    public private(set) var confirmed: Timestamp?
     /// The reason why the last page did not arrive; ``loadMore()`` requests it again.
     public private(set) var error: FirestoreError?
 
@@ -138,6 +141,7 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
         isLoadingMore = state.isLoadingMore
         hasMore = state.hasMore
         isFromCache = state.isFromCache
+        confirmed = state.confirmed
         error = state.error
     }
 

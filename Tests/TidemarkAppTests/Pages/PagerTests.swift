@@ -88,6 +88,23 @@ import TidemarkTesting
         }
     }
 
+    /// The reader of the states may miss the last confirmed state.
+    @Test func `knows as of when its rows were confirmed, also offline`() async throws {
+        try await world(3) { local, _, reader in
+            let pager = try Pager(reader, orderedBy: "sentAt")
+            #expect(pager.current.confirmed == nil)
+            let asked = local.now
+            pager.start()
+            try await until("the server confirms the rows") { !pager.current.isFromCache }
+            await reader.firestore.disableNetwork()
+            local.advance(by: .seconds(60))
+            try await until("the rows are the device's") { pager.current.isFromCache }
+            let confirmed = try #require(pager.current.confirmed)
+            #expect(confirmed >= asked && confirmed < local.now)
+            pager.close()
+        }
+    }
+
     @Test func `refuses what it cannot page`() async throws {
         try await world(0) { _, _, reader in
             #expect(throws: FirestoreError.self) {
