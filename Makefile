@@ -20,7 +20,7 @@ help:
 	@echo "make format, lint  format the code, or check its format"
 	@echo "make commits       check the messages of your commits"
 
-.PHONY: help demo show show-page test debug-build docs long ci setup format lint commits run-tests check-apple check-views interop demo-small serve bench bench-server bench-waits bench-client bench-encryption bench-caller bench-app bench-health bench-takeover bench-pipelines bench-files bench-lint results tables screenshots proto races clean
+.PHONY: help demo show show-page test debug-build docs long ci setup format lint commits run-tests check-apple check-views interop demo-small serve bench bench-server bench-waits bench-client bench-encryption bench-caller bench-app bench-health bench-takeover bench-pipelines bench-files bench-lint results tables screenshots proto races delays clean
 
 # Plays a generated history against local servers, before and after: three clients of one feed, then
 # the users of a chat app, of a messaging app, of a fitness app and of a feed of pictures, a sign-up
@@ -115,6 +115,11 @@ long: setup
 # ThreadSanitizer, in a separate build.
 races: setup
 	@Scripts/races
+
+# Runs the tests of models, files and example apps while tasks begin late at random, with the seeds
+# of SEEDS: make delays SEEDS=1..3. Linux only.
+delays: setup
+	@Scripts/delays $(SEEDS)
 
 # Runs the checks of CI: the format, the imports, every test, the documentation, the example apps'
 # views, the code for Apple's systems, and the demo as a test of the whole.
