@@ -153,17 +153,18 @@ extension AccountsRoute {
             project = parts[1]
             parts.removeFirst(2)
         }
+        let extra = Self.tenant(takenFrom: &parts, isInProject: project != nil)
         guard parts.count == 1 else { return nil }
         if parts[0] == "accounts" {
             let action: AccountMethod = project == nil ? .signUp : .create
-            self = Self.posted(.call(action, project: project, extra: [:]), method)
+            self = Self.posted(.call(action, project: project, extra: extra), method)
             return
         }
         let words = parts[0].split(separator: ":", maxSplits: 1).map(String.init)
         guard words.count == 2, words[0] == "accounts", let action = Self.actions[words[1]] else {
             return nil
         }
-        let route = AccountsRoute.call(action, project: project, extra: [:])
+        let route = AccountsRoute.call(action, project: project, extra: extra)
         if action == .batchGet {
             self = method == "GET" ? route : .wrongMethod
         } else {
@@ -172,7 +173,7 @@ extension AccountsRoute {
     }
 }
 
-// MARK: - Providers and tools
+// MARK: - Tenants, providers and tools
 
 extension AccountsRoute {
     private static let factors: [String: AccountMethod] = [
@@ -202,21 +203,37 @@ extension AccountsRoute {
             self = action.map { .call($0, project: parts[1], extra: [:]) } ?? .wrongMethod
             return
         }
-        guard (3...4).contains(parts.count), parts[0] == "projects",
-            ["oauthIdpConfigs", "inboundSamlConfigs"].contains(parts[2])
+        guard (3...6).contains(parts.count), parts[0] == "projects" else { return nil }
+        let project = parts[1]
+        var parts = Array(parts.dropFirst(2))
+        var extra: [String: JSONTree] = [:]
+        if parts.count > 2 { extra = Self.tenant(takenFrom: &parts, isInProject: true) }
+        guard let kind = parts.first, parts.count <= 2,
+            ["oauthIdpConfigs", "inboundSamlConfigs"].contains(kind)
+                || kind == "tenants" && extra.isEmpty
         else { return nil }
-        var extra: [String: JSONTree] = ["_kind": .text(parts[2])]
-        if parts.count == 4 { extra["_id"] = .text(parts[3]) }
+        extra["_kind"] = .text(kind)
+        if parts.count == 2 { extra["_id"] = .text(parts[1]) }
+        let isTenants = kind == "tenants"
         let action: AccountMethod? =
             switch (method, parts.count) {
-            case ("POST", 3): .createProvider
-            case ("GET", 3): .listProviders
-            case ("GET", 4): .getProvider
-            case ("PATCH", 4): .updateProvider
-            case ("DELETE", 4): .deleteProvider
+            case ("POST", 1): isTenants ? .createTenant : .createProvider
+            case ("GET", 1): isTenants ? .listTenants : .listProviders
+            case ("GET", 2): isTenants ? .getTenant : .getProvider
+            case ("PATCH", 2): isTenants ? .updateTenant : .updateProvider
+            case ("DELETE", 2): isTenants ? .deleteTenant : .deleteProvider
             default: nil
             }
-        self = action.map { .call($0, project: parts[1], extra: extra) } ?? .wrongMethod
+        self = action.map { .call($0, project: project, extra: extra) } ?? .wrongMethod
+    }
+
+    /// Removes `tenants/ID` from the beginning of a path's rest, and returns the tenant as a field.
+    private static func tenant(
+        takenFrom parts: inout [String], isInProject: Bool
+    ) -> [String: JSONTree] {
+        guard isInProject, parts.count >= 2, parts[0] == "tenants" else { return [:] }
+        defer { parts.removeFirst(2) }
+        return ["_tenant": .text(parts[1])]
     }
 
     private init?(tools parts: [String], _ request: AccountsRequest) {
@@ -224,9 +241,13 @@ extension AccountsRoute {
             self.init(linkOf: request)
             return
         }
-        guard parts.count == 4, parts[0] == "v1", parts[1] == "projects" else { return nil }
+        guard parts.count >= 4, parts[0] == "v1", parts[1] == "projects" else { return nil }
+        let project = parts[2]
+        var parts = Array(parts.dropFirst(3))
+        let extra = Self.tenant(takenFrom: &parts, isInProject: true)
+        guard parts.count == 1 else { return nil }
         let action: AccountMethod? =
-            switch (request.method, parts[3]) {
+            switch (request.method, parts[0]) {
             case ("DELETE", "accounts"): .clearAccounts
             case ("GET", "config"): .getConfig
             case ("PATCH", "config"): .updateConfig
@@ -235,11 +256,11 @@ extension AccountsRoute {
             default: nil
             }
         if let action {
-            self = .call(action, project: parts[2], extra: [:])
+            self = .call(action, project: project, extra: extra)
             return
         }
         let known = ["accounts", "config", "oobCodes", "verificationCodes"]
-        guard known.contains(parts[3]) else { return nil }
+        guard known.contains(parts[0]) else { return nil }
         self = .wrongMethod
     }
 

@@ -69,9 +69,9 @@ extension AccountsServer {
             guard AccountsSettings.isProject(project) else {
                 throw AccountRefusal("INVALID_PROJECT_ID")
             }
+            let fields = AccountFields(try fields(request, data: data, extra: extra))
             var call = AccountCall(
-                method, project: project,
-                fields: AccountFields(try fields(request, data: data, extra: extra)))
+                method, project: project, tenant: try fields.tenant(), fields: fields)
             call.isAdmin = isAdmin
             call.address = request.address
             call.origin = request.origin
@@ -98,6 +98,7 @@ extension AccountsServer {
         }
         let names = [
             "maxResults", "nextPageToken", "fields", "pageSize", "pageToken", "updateMask",
+            "tenantId",
             "oauthIdpConfigId", "inboundSamlConfigId",
         ]
         for name in names where request.query[name] != nil {

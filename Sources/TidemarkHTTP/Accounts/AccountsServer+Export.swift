@@ -11,7 +11,10 @@ package enum AccountFiles {
     /// Tidemark reads it.
     package static let passwords = "tidemark-passwords.json"
 
-    package static let names = [accounts, configuration, passwords]
+    /// The file with the accounts and settings of the project's tenants. Only Tidemark reads it.
+    package static let tenants = "tidemark-tenants.json"
+
+    package static let names = [accounts, configuration, passwords, tenants]
 }
 
 extension AccountsServer {
@@ -31,13 +34,7 @@ extension AccountsServer {
         files: [(name: String, data: Data)], accounts: Int
     ) {
         let saved = try await onCore { (core) throws(AccountRefusal) in try core.saved(project) }
-        var passwords: [String: JSONTree] = [
-            "schemes": .object(saved.schemes.mapValues(JSONTree.text))
-        ]
-        if !saved.factors.isEmpty {
-            passwords["factors"] = .object(saved.factors.mapValues(JSONTree.text))
-        }
-        let files = [
+        var files = [
             (
                 AccountFiles.accounts,
                 AccountsJSON.data([
@@ -46,34 +43,68 @@ extension AccountsServer {
                 ])
             ),
             (AccountFiles.configuration, AccountsJSON.data(saved.configuration)),
-            (AccountFiles.passwords, AccountsJSON.data(passwords)),
+            (AccountFiles.passwords, AccountsJSON.data(Self.passwords(saved))),
         ]
-        return (files, saved.users.count)
+        if !saved.tenants.isEmpty {
+            let tenants = saved.tenants.mapValues { tenant in
+                JSONTree.object(
+                    Self.passwords(tenant).merging([
+                        "settings": .object(tenant.configuration), "users": .list(tenant.users),
+                    ]) { $1 })
+            }
+            files.append((AccountFiles.tenants, AccountsJSON.data(["tenants": .object(tenants)])))
+        }
+        return (files, saved.users.count + saved.tenants.values.reduce(0) { $0 + $1.users.count })
+    }
+
+    private static func passwords(_ saved: SavedAccounts) -> [String: JSONTree] {
+        var passwords = ["schemes": JSONTree.object(saved.schemes.mapValues(JSONTree.text))]
+        if !saved.factors.isEmpty {
+            passwords["factors"] = .object(saved.factors.mapValues(JSONTree.text))
+        }
+        return passwords
     }
 
     /// Reads such files. Hashes the plain passwords in the files of Firebase's emulator.
     ///
     /// - Throws: A sentence that states the error in the files.
     package func saved(in files: [String: Data]) async throws(AccountRefusal) -> SavedAccounts {
-        var saved = SavedAccounts()
-        let list = try Self.object(AccountFiles.accounts, in: files)
-        switch list["users"] {
-        case .list(let users)?: saved.users = users
-        case nil, .null?: break
-        default: throw AccountRefusal("users is not a list in \(AccountFiles.accounts).")
-        }
+        var saved = try Self.accounts(
+            in: try Self.object(AccountFiles.accounts, in: files),
+            try Self.object(AccountFiles.passwords, in: files), of: AccountFiles.accounts)
         saved.configuration = try Self.object(AccountFiles.configuration, in: files)
-        let passwords = try Self.object(AccountFiles.passwords, in: files)
-        func texts(_ name: String) -> [String: String] {
-            (passwords[name]?.fields ?? [:]).compactMapValues { Optional($0).text }
+        let tenants = try Self.object(AccountFiles.tenants, in: files)["tenants"]?.fields ?? [:]
+        for (id, tenant) in tenants {
+            let fields = tenant.fields ?? [:]
+            var accounts = try Self.accounts(in: fields, fields, of: AccountFiles.tenants)
+            accounts.configuration = fields["settings"]?.fields ?? [:]
+            saved.tenants[id] = accounts
         }
-        saved.schemes = texts("schemes")
-        saved.factors = texts("factors")
         var generator = SystemRandomNumberGenerator()
         let works = saved.plainPasswords(settings.passwords) {
             (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
         }
         for (user, work) in works { saved.set(try await hasher.key(work), ofUser: user) }
+        return saved
+    }
+
+    /// - Parameters:
+    ///   - list: The object with the accounts.
+    ///   - passwords: The object with the parameters of their passwords, and their factors.
+    ///   - file: The name of the file, for the error.
+    private static func accounts(
+        in list: [String: JSONTree], _ passwords: [String: JSONTree], of file: String
+    ) throws(AccountRefusal) -> SavedAccounts {
+        func texts(_ name: String) -> [String: String] {
+            (passwords[name]?.fields ?? [:]).compactMapValues { Optional($0).text }
+        }
+        var saved = SavedAccounts(schemes: texts("schemes"))
+        saved.factors = texts("factors")
+        switch list["users"] {
+        case .list(let users)?: saved.users = users
+        case nil, .null?: break
+        default: throw AccountRefusal("users is not a list in \(file).")
+        }
         return saved
     }
 

@@ -136,7 +136,12 @@ public final class AccountsServer: Sendable {
 
     private func readTokens(of call: inout AccountCall) async throws(AccountRefusal) {
         if let token = try call.fields.text("idToken", upTo: TokenDesk.maxBytes), !token.isEmpty {
-            call.token = try await desk.facts(token)
+            let facts = try await desk.facts(token)
+            call.token = facts
+            // Clients name their tenant only when they sign in.
+            if call.pool.tenant == nil, facts.pool.project.hasSameBytes(as: call.pool.project) {
+                call.pool = facts.pool
+            }
         }
         switch call.method {
         case .signInWithCustomToken:

@@ -37,8 +37,8 @@ struct CallerWatches {
         if changed.isEmpty || watches.isEmpty { return [] }
         var numbers: Set<Int> = []
         for account in changed.accounts { numbers.formUnion(byAccount[account] ?? []) }
-        if !changed.projects.isEmpty {
-            for (account, found) in byAccount where changed.projects.contains(account.project) {
+        if !changed.pools.isEmpty {
+            for (account, found) in byAccount where changed.pools.contains(account.pool) {
                 numbers.formUnion(found)
             }
         }
@@ -46,6 +46,6 @@ struct CallerWatches {
     }
 
     private static func account(_ facts: TokenFacts) -> ChangedAccounts.Account {
-        ChangedAccounts.Account(project: facts.project, localID: facts.localID)
+        ChangedAccounts.Account(pool: facts.pool, localID: facts.localID)
     }
 }

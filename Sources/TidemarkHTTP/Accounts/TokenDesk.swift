@@ -158,7 +158,7 @@ struct TokenDesk: Sendable {
         }
         var own: [String: JSONTree] = [:]
         if case .object(let fields)? = claims["claims"] { own = fields }
-        return CustomTokenFacts(localID: localID, claims: own)
+        return CustomTokenFacts(localID: localID, claims: own, tenant: claims["tenant_id"].text)
     }
 
     /// Returns the claims of a token, without a check of its signature.

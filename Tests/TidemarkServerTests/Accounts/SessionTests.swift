@@ -141,7 +141,8 @@ struct SessionTests {
         var voided = VoidedTokens()
         let accounts = try TestAccounts()
         let token = try accounts.signUp().token
-        let account = ChangedAccounts.Account(project: "test", localID: token.localID)
+        let account = ChangedAccounts.Account(
+            pool: AccountPool(project: "test"), localID: token.localID)
         voided.add([account: .init(second: token.issuedAt, mark: 7)])
         voided.noteIssue(of: token, mark: 6)
         #expect(voided.contain(token))
@@ -160,7 +161,8 @@ struct SessionTests {
             token.signature = "\(number)"
             token.issuedAt += Int64(number)
             voided.noteIssue(of: token, mark: Int64(2 * number))
-            let account = ChangedAccounts.Account(project: "test", localID: token.localID)
+            let account = ChangedAccounts.Account(
+                pool: AccountPool(project: "test"), localID: token.localID)
             voided.add([account: .init(second: token.issuedAt, mark: Int64(2 * number + 1))])
             #expect(voided.contain(token))
         }

@@ -62,7 +62,7 @@ extension AccountTurn {
         functions: BlockingFunctions
     ) -> [String: JSONTree] {
         var claims: [String: JSONTree] = [
-            "iss": .text(TokenFacts.issuer + call.project),
+            "iss": .text(TokenFacts.issuer + call.pool.project),
             "sub": .text(account.localID), "iat": .integer(seconds),
             "exp": .integer(seconds + Self.tokenLifetime),
             "event_id": .text(Base64.text(environment.randomBytes(12), isURL: true)),
@@ -70,6 +70,7 @@ extension AccountTurn {
             "user_record": account.record, "ip_address": .text(call.address),
             "user_agent": .text(call.userAgent),
         ]
+        if let tenant = call.pool.tenant { claims["tenant_id"] = .text(tenant) }
         guard let identity = call.identity else { return claims }
         claims["raw_user_info"] = .text(identity.rawUserInfo)
         if functions.forwardsIDToken, let token = identity.idToken {

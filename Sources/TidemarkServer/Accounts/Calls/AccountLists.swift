@@ -25,7 +25,7 @@ struct AccountLists: AccountCalls {
             last = ids.last
         } else {
             let page = try accounts.page(after: after, limit: Int(wanted))
-            users = page.map { $0.json(withPassword: true) }
+            users = page.map { $0.json(tenant: call.pool.tenant, withPassword: true) }
             last = page.last?.localID
         }
         if !users.isEmpty { reply.fields["users"] = .list(users) }
@@ -75,7 +75,7 @@ struct AccountLists: AccountCalls {
             limit: limit)
         return AccountReply([
             "recordsCount": .text(String(users.count)),
-            "userInfo": .list(users.map { $0.json() }),
+            "userInfo": .list(users.map { $0.json(tenant: call.pool.tenant) }),
         ])
     }
 
@@ -123,7 +123,7 @@ struct AccountLists: AccountCalls {
         }
         try transaction.execute(
             "INSERT OR REPLACE INTO projectConfiguration (project, json) VALUES (?, ?)",
-            [.text(call.project), .text(AccountClaims.text(configuration.json))])
+            [.text(call.pool.project), .text(AccountClaims.text(configuration.json))])
         return AccountReply(configuration.json)
     }
 }

@@ -57,6 +57,7 @@ struct CodeCalls: AccountCalls {
             case .changeEmail: "verifyAndChangeEmail"
             }
         var link = "\(call.origin)/emulator/action?mode=\(mode)&lang=en&oobCode=\(code)&apiKey=key"
+        if let tenant = call.pool.tenant { link += "&tenantId=\(tenant)" }
         if let url = try fields.filled("continueUrl") {
             guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
                 throw AccountRefusal("INVALID_CONTINUE_URI")

@@ -15,7 +15,10 @@ struct OwnAccount: AccountCalls {
             found = [try turn.user()]
         }
         var reply = AccountReply(kind: "GetAccountInfoResponse")
-        if !found.isEmpty { reply.fields["users"] = .list(found.map { $0.json() }) }
+        if !found.isEmpty {
+            reply.fields["users"] = .list(
+                found.map { $0.json(tenant: call.pool.tenant) })
+        }
         return reply
     }
 

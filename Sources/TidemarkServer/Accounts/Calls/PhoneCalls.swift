@@ -7,7 +7,7 @@ struct PhoneCalls: AccountCalls {
     static let maxFailures: Int64 = 5
 
     private var table: PhoneCodeTable {
-        PhoneCodeTable(project: call.project, transaction: transaction)
+        PhoneCodeTable(project: call.pool.name, transaction: transaction)
     }
 
     // MARK: Sending

@@ -9,7 +9,7 @@ struct ProviderCalls: AccountCalls {
             throw AccountRefusal.configurationNotFound
         }
         let table = ProviderConfigurations(
-            project: call.project, kind: kind, transaction: transaction)
+            project: call.pool.name, kind: kind, transaction: transaction)
         switch call.method {
         case .createProvider: return try createProvider(table)
         case .listProviders: return try listProviders(table)
@@ -45,7 +45,7 @@ struct ProviderCalls: AccountCalls {
         _ table: ProviderConfigurations, id: String, fields: [String: JSONTree]
     ) -> [String: JSONTree] {
         var fields = fields
-        fields["name"] = .text("projects/\(call.project)/\(table.kind)/\(id)")
+        fields["name"] = .text("projects/\(call.pool.path)/\(table.kind)/\(id)")
         return fields
     }
 

@@ -8,6 +8,20 @@ struct RestoreCalls: AccountCalls {
     /// - Throws: The error of the first account that cannot be restored, with its index in the
     ///   list.
     func restore(_ saved: SavedAccounts) throws -> RestoredAccounts {
+        var result = try restoreAccounts(saved)
+        try configure(saved.configuration)
+        for (tenant, accounts) in saved.tenants.sorted(by: { $0.key < $1.key }) {
+            var turn = turn
+            try TenantCalls(turn: turn).restore(tenant, accounts.configuration)
+            turn.call.pool = AccountPool(project: call.pool.project, tenant: tenant)
+            let restored = try RestoreCalls(turn: turn).restoreAccounts(accounts)
+            result.accounts += restored.accounts
+            result.withoutPassword += restored.withoutPassword
+        }
+        return result
+    }
+
+    private func restoreAccounts(_ saved: SavedAccounts) throws -> RestoredAccounts {
         var result = RestoredAccounts()
         for (index, user) in saved.users.enumerated() {
             do {
@@ -21,7 +35,6 @@ struct RestoreCalls: AccountCalls {
                 throw AccountRefusal("\(refusal.message) (users[\(index)])", status: refusal.status)
             }
         }
-        try configure(saved.configuration)
         return result
     }
 
@@ -83,7 +96,7 @@ struct RestoreCalls: AccountCalls {
         let known = configuration.filter { ["emailPrivacyConfig", "mfa"].contains($0.key) }
         if known.isEmpty { return }
         let set = AccountCall(
-            .updateConfig, project: call.project, fields: AccountFields(known))
+            .updateConfig, project: call.pool.project, fields: AccountFields(known))
         var other = turn
         other.call = set
         _ = try AccountLists(turn: other).updateConfiguration()

@@ -94,6 +94,10 @@ struct SignUpCalls: AccountCalls {
         for name in custom.claims.keys.sorted() where AccountClaims.reserved.contains(name) {
             throw AccountRefusal("FORBIDDEN_CLAIM : \(name)")
         }
+        guard
+            custom.tenant.map({ $0.hasSameBytes(as: call.pool.tenant ?? "") })
+                ?? (call.pool.tenant == nil)
+        else { throw AccountRefusal.tenantMismatch }
         let claims = AccountClaims.text(custom.claims)
         if claims.utf8.count > AccountClaims.maxTextBytes {
             throw AccountRefusal("CLAIMS_TOO_LARGE")

@@ -24,12 +24,13 @@ struct TokenCalls: AccountCalls {
             if isSecure { try sessions.delete(session.id) }
             return AccountReply(refusal: .invalidRefreshToken)
         }
-        // The path of this call names no project. The session's account decides the project.
-        guard let project = try sessions.project(of: session) else {
+        // The path of this call names no project. The session's account decides the pool.
+        guard let pool = try sessions.pool(of: session) else {
             throw AccountRefusal.invalidRefreshToken
         }
         var turn = turn
-        turn.call.project = project
+        turn.call.pool = AccountPool(name: pool)
+        try TenantCalls(turn: turn).settingsOfCall()?.admit(turn.call)
         return try TokenCalls(turn: turn).refresh(&session, shown: text, digest)
     }
 
@@ -79,7 +80,7 @@ struct TokenCalls: AccountCalls {
             "project_id": .text("12345"),
         ])
         reply.claims = AccountClaims.make(
-            of: account, session: session, project: call.project, now: seconds)
+            of: account, session: session, in: call.pool, now: seconds)
         reply.tokenFields = ["id_token", "access_token"]
         return reply
     }
@@ -96,7 +97,7 @@ struct TokenCalls: AccountCalls {
             throw AccountRefusal("INVALID_DURATION")
         }
         var claims = token.claims
-        claims["iss"] = .text(TokenFacts.cookieIssuer + call.project)
+        claims["iss"] = .text(TokenFacts.cookieIssuer + call.pool.project)
         claims["iat"] = .integer(seconds)
         claims["exp"] = .integer(seconds + duration)
         var reply = AccountReply([:])

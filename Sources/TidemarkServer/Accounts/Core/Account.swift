@@ -62,9 +62,10 @@ extension Account {
 
     /// Returns the form in `users`. Source: server-protocol 4.
     ///
-    /// - Parameter withPassword: True for an administrator's list, which moves accounts to another
-    ///   server.
-    func json(withPassword: Bool = false) -> JSONTree {
+    /// - Parameters:
+    ///   - tenant: The tenant of the account's pool.
+    ///   - withPassword: True for an administrator's list, which moves accounts to another server.
+    func json(tenant: String? = nil, withPassword: Bool = false) -> JSONTree {
         var fields: [String: JSONTree] = [
             "localId": .text(localID),
             "createdAt": .text(String(createdAt)),
@@ -80,6 +81,7 @@ extension Account {
             ("lastRefreshAt", lastRefreshAt.map { UTCText.text(milliseconds: $0) }),
         ]
         for (name, value) in texts { if let value { fields[name] = .text(value) } }
+        if let tenant { fields["tenantId"] = .text(tenant) }
         if isCustom { fields["customAuth"] = .bool(true) }
         if usesEmailLink { fields["emailLinkSignin"] = .bool(true) }
         if let password {

@@ -3,7 +3,7 @@
 /// decisions.
 package struct AccountCall: Sendable {
     package let method: AccountMethod
-    package var project: String
+    package var pool: AccountPool
     package let fields: AccountFields
     /// True if an administrator calls: with the server's own token, or as `owner` if tokens are
     /// unsigned.
@@ -24,9 +24,11 @@ package struct AccountCall: Sendable {
     /// The answers of the blocking functions that this call has asked.
     package var answers: [BlockingAnswer] = []
 
-    package init(_ method: AccountMethod, project: String, fields: AccountFields) {
+    package init(
+        _ method: AccountMethod, project: String, tenant: String? = nil, fields: AccountFields
+    ) {
         self.method = method
-        self.project = project
+        pool = AccountPool(project: project, tenant: tenant)
         self.fields = fields
     }
 }
@@ -42,13 +44,15 @@ package enum AccountMethod: String, Hashable, Sendable, CaseIterable {
     case create, batchGet, batchCreate, batchDelete, query
     case clearAccounts, getConfig, updateConfig, listOobCodes, listVerificationCodes
     case createProvider, getProvider, listProviders, updateProvider, deleteProvider
+    case createTenant, getTenant, listTenants, updateTenant, deleteTenant
 
     /// True if only an administrator may call the method.
     package var isForAdmins: Bool {
         switch self {
         case .create, .batchGet, .batchCreate, .batchDelete, .query, .createSessionCookie,
             .clearAccounts, .getConfig, .updateConfig, .listOobCodes, .listVerificationCodes,
-            .createProvider, .getProvider, .listProviders, .updateProvider, .deleteProvider:
+            .createProvider, .getProvider, .listProviders, .updateProvider, .deleteProvider,
+            .createTenant, .getTenant, .listTenants, .updateTenant, .deleteTenant:
             true
         default: false
         }
@@ -58,8 +62,8 @@ package enum AccountMethod: String, Hashable, Sendable, CaseIterable {
     var isRead: Bool {
         switch self {
         case .lookup, .batchGet, .query, .createAuthUri, .createSessionCookie, .getConfig,
-            .listOobCodes, .listVerificationCodes, .getProvider, .listProviders,
-            .beginFactorSignIn:
+            .listOobCodes, .listVerificationCodes, .getProvider, .listProviders, .getTenant,
+            .listTenants, .beginFactorSignIn:
             true
         default: false
         }
@@ -69,6 +73,8 @@ package enum AccountMethod: String, Hashable, Sendable, CaseIterable {
 /// The contents of a token from this server. Times are in seconds since 1970.
 package struct TokenFacts: Hashable, Sendable {
     package var project: String
+    /// The tenant of the account; nil for an account of the project itself.
+    package var tenant: String?
     package var localID: String
     package var issuedAt: Int64
     package var authTime: Int64
@@ -84,6 +90,7 @@ package struct TokenFacts: Hashable, Sendable {
             let issuedAt = claims["iat"].integer, let expiresAt = claims["exp"].integer
         else { return nil }
         self.project = project
+        tenant = claims["firebase"]?.fields?["tenant"].text
         self.localID = localID
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
@@ -94,6 +101,8 @@ package struct TokenFacts: Hashable, Sendable {
     package static let issuer = "https://securetoken.google.com/"
     package static let cookieIssuer = "https://session.firebase.google.com/"
 
+    package var pool: AccountPool { AccountPool(project: project, tenant: tenant) }
+
     /// The provider of the sign-in; nil if the token does not contain it.
     var provider: String? { claims["firebase"]?.fields?["sign_in_provider"].text }
 }
@@ -102,10 +111,13 @@ package struct TokenFacts: Hashable, Sendable {
 package struct CustomTokenFacts: Hashable, Sendable {
     package var localID: String
     package var claims: [String: JSONTree]
+    /// The tenant of the account; nil for an account of the project itself.
+    package var tenant: String?
 
-    package init(localID: String, claims: [String: JSONTree]) {
+    package init(localID: String, claims: [String: JSONTree], tenant: String? = nil) {
         self.localID = localID
         self.claims = claims
+        self.tenant = tenant
     }
 }
 

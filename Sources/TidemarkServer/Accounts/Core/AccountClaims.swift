@@ -54,7 +54,7 @@ package enum AccountClaims {
     ///   - session: The session, whose claims override the account's own claims.
     ///   - now: The present time, in seconds since 1970.
     static func make(
-        of account: Account, session: Session, project: String, now: Int64
+        of account: Account, session: Session, in pool: AccountPool, now: Int64
     ) -> [String: JSONTree] {
         var claims = account.customAttributes.flatMap(object) ?? [:]
         claims.merge(object(session.claims) ?? [:]) { $1 }
@@ -67,8 +67,8 @@ package enum AccountClaims {
             claims["email_verified"] = .bool(account.isEmailVerified)
         }
         if let phone = account.phoneNumber { claims["phone_number"] = .text(phone) }
-        claims["iss"] = .text(TokenFacts.issuer + project)
-        claims["aud"] = .text(project)
+        claims["iss"] = .text(TokenFacts.issuer + pool.project)
+        claims["aud"] = .text(pool.project)
         claims["sub"] = .text(account.localID)
         claims["user_id"] = .text(account.localID)
         claims["auth_time"] = .integer(session.createdAt)
@@ -78,6 +78,7 @@ package enum AccountClaims {
             "identities": .object(identities(of: account)),
             "sign_in_provider": .text(session.provider),
         ]
+        if let tenant = pool.tenant { signIn["tenant"] = .text(tenant) }
         if let factor = session.factor {
             signIn["sign_in_second_factor"] = .text("totp")
             signIn["second_factor_identifier"] = .text(factor)

@@ -1,3 +1,5 @@
+import TidemarkModel
+
 /// The fields of a request. Each access checks the type and the size.
 package struct AccountFields: Sendable {
     /// The default maximum of a text, in bytes of UTF-8.
@@ -95,6 +97,16 @@ package struct AccountFields: Sendable {
 // MARK: - Contents of accounts
 
 extension AccountFields {
+    /// Returns the tenant that the path or the body names; nil if neither names a tenant.
+    package func tenant() throws(AccountRefusal) -> String? {
+        let ofPath = try filled("_tenant")
+        let named = try filled("tenantId")
+        if let ofPath, let named, !named.hasSameBytes(as: ofPath) { throw .tenantMismatch }
+        guard let tenant = ofPath ?? named else { return nil }
+        guard AccountPool.isTenant(tenant) else { throw AccountRefusal("INVALID_TENANT_ID") }
+        return tenant
+    }
+
     /// Returns the address in lower case, in which addresses are compared; nil if there is none.
     ///
     /// - Throws: `refusal` if the text is not an address, also if it is empty.

@@ -49,6 +49,7 @@ package struct AccountRefusal: Error, Hashable, Sendable {
     static let operationNotAllowed = AccountRefusal("OPERATION_NOT_ALLOWED")
     static let phoneNumberExists = AccountRefusal("PHONE_NUMBER_EXISTS")
     static let providerAlreadyLinked = AccountRefusal("PROVIDER_ALREADY_LINKED")
+    package static let tenantMismatch = AccountRefusal("TENANT_ID_MISMATCH")
     package static let tokenExpired = AccountRefusal("TOKEN_EXPIRED")
     static let tooManyAttempts = AccountRefusal(
         """

@@ -34,15 +34,16 @@ struct AccountTurn {
     var mark: Int64 { changes.mark }
     var isSecure: Bool { settings.mode == .secure }
     var accounts: AccountTable {
-        AccountTable(project: call.project, transaction: transaction, changes: changes)
+        AccountTable(pool: call.pool, transaction: transaction, changes: changes)
     }
     var sessions: SessionTable { SessionTable(transaction: transaction) }
     var codes: OneTimeCodeTable {
-        OneTimeCodeTable(project: call.project, transaction: transaction)
+        OneTimeCodeTable(project: call.pool.name, transaction: transaction)
     }
 
     func answer() throws -> AccountReply {
-        switch call.method {
+        try TenantCalls(turn: self).settingsOfCall()?.admit(call)
+        return switch call.method {
         case .signUp: try SignUpCalls(turn: self).signUp()
         case .signInWithPassword: try PasswordCalls(turn: self).signInWithPassword()
         case .signInWithCustomToken: try SignUpCalls(turn: self).signInWithCustomToken()
@@ -80,6 +81,8 @@ struct AccountTurn {
         case .updateConfig: try AccountLists(turn: self).updateConfiguration()
         case .listOobCodes: try CodeCalls(turn: self).listCodes()
         case .listVerificationCodes: try PhoneCalls(turn: self).listCodes()
+        case .createTenant, .getTenant, .listTenants, .updateTenant, .deleteTenant:
+            try TenantCalls(turn: self).answer()
         default: try ProviderCalls(turn: self).answerAboutProviders()
         }
     }
@@ -91,8 +94,11 @@ struct AccountTurn {
         guard let token = call.token else {
             throw fields.has("idToken") ? AccountRefusal.invalidIDToken : .missingIDToken
         }
-        guard token.project.hasSameBytes(as: call.project) else {
-            throw AccountRefusal.otherProject(of: token, than: call.project)
+        guard token.project.hasSameBytes(as: call.pool.project) else {
+            throw AccountRefusal.otherProject(of: token, than: call.pool.project)
+        }
+        guard token.pool.name.hasSameBytes(as: call.pool.name) else {
+            throw AccountRefusal.tenantMismatch
         }
         // The tokens of an emulator do not expire. Source: server-protocol 4.
         if isSecure, token.expiresAt <= seconds { throw AccountRefusal.tokenExpired }
@@ -211,8 +217,9 @@ struct AccountTurn {
         try sessions.insert(session)
         reply.fields["refreshToken"] = .text(RefreshToken(session.id, secret).text)
         reply.fields["expiresIn"] = .text(String(AccountClaims.lifetime))
+        if let tenant = call.pool.tenant { reply.fields["tenantId"] = .text(tenant) }
         reply.claims = AccountClaims.make(
-            of: account, session: session, project: call.project, now: seconds)
+            of: account, session: session, in: call.pool, now: seconds)
         reply.tokenFields = ["idToken"]
     }
 
@@ -227,14 +234,14 @@ struct AccountTurn {
 
     /// Voids the tokens from earlier in this second, which `validSince` does not tell apart.
     func voidTokensOfThisSecond(of account: Account) {
-        changes.void(account.localID, in: call.project, second: seconds)
+        changes.void(account.localID, in: call.pool, second: seconds)
     }
 
     // MARK: The project
 
     func configuration() throws -> ProjectConfiguration {
         let rows = try transaction.rows(
-            "SELECT json FROM projectConfiguration WHERE project = ?", [.text(call.project)])
+            "SELECT json FROM projectConfiguration WHERE project = ?", [.text(call.pool.project)])
         return ProjectConfiguration(
             try rows.first.flatMap { try AccountClaims.object($0.text(0)) }, isSecure: isSecure)
     }

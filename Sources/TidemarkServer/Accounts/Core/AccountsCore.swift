@@ -120,7 +120,8 @@ package final class AccountsCore {
     /// Checks that a token is valid for calls to Firestore: its account exists and is not disabled,
     /// and the token has not expired and was not revoked.
     package func check(_ token: TokenFacts) throws(AccountRefusal) {
-        let call = AccountCall(.lookup, project: token.project, fields: AccountFields([:]))
+        let call = AccountCall(
+            .lookup, project: token.project, tenant: token.tenant, fields: AccountFields([:]))
         try inTransaction(isRead: true, call) { turn in
             turn.call.token = token
             _ = try turn.user()
@@ -222,6 +223,6 @@ extension AccountsCore {
     private static func addressKey(_ call: AccountCall) -> String { "from " + call.address }
 
     private static func accountKey(_ call: AccountCall, _ email: String) -> String {
-        "to \(call.project) \(email)"
+        "to \(call.pool.name) \(email)"
     }
 }

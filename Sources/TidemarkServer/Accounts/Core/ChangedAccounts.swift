@@ -3,30 +3,30 @@ package import TidemarkModel
 /// The accounts that transactions have changed or removed, for the holders of their tokens.
 package struct ChangedAccounts: Sendable {
     package struct Account: Hashable, Sendable {
-        package let project: ByteString
+        package let pool: ByteString
         package let localID: ByteString
 
-        package init(project: String, localID: String) {
-            self.project = ByteString(project)
+        package init(pool: AccountPool, localID: String) {
+            self.pool = ByteString(pool.name)
             self.localID = ByteString(localID)
         }
     }
 
     package private(set) var accounts: Set<Account> = []
-    /// The projects whose accounts were all removed.
-    package private(set) var projects: Set<ByteString> = []
+    /// The names of the pools whose accounts were all removed.
+    package private(set) var pools: Set<ByteString> = []
 
-    package var isEmpty: Bool { accounts.isEmpty && projects.isEmpty }
+    package var isEmpty: Bool { accounts.isEmpty && pools.isEmpty }
 
-    mutating func note(_ localID: String, in project: String) {
-        accounts.insert(Account(project: project, localID: localID))
+    mutating func note(_ localID: String, in pool: AccountPool) {
+        accounts.insert(Account(pool: pool, localID: localID))
     }
 
-    mutating func noteAll(in project: String) { projects.insert(ByteString(project)) }
+    mutating func noteAll(in pool: AccountPool) { pools.insert(ByteString(pool.name)) }
 
     mutating func add(_ other: ChangedAccounts) {
         accounts.formUnion(other.accounts)
-        projects.formUnion(other.projects)
+        pools.formUnion(other.pools)
     }
 }
 
@@ -43,8 +43,8 @@ final class AccountChanges {
     init(mark: Int64) { self.mark = mark }
 
     /// Voids the tokens of an account that were issued in this second, before this transaction.
-    func void(_ localID: String, in project: String, second: Int64) {
-        voided[ChangedAccounts.Account(project: project, localID: localID)] =
+    func void(_ localID: String, in pool: AccountPool, second: Int64) {
+        voided[ChangedAccounts.Account(pool: pool, localID: localID)] =
             VoidedTokens.Moment(second: second, mark: mark)
     }
 }

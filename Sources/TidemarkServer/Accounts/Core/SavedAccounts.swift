@@ -6,10 +6,12 @@ package struct SavedAccounts: Hashable, Sendable {
     package var users: [JSONTree]
     /// The schemes of the passwords, by the accounts' ids. Firebase's form has no place for them.
     package var schemes: [String: String]
-    /// The settings that the project's tools have made.
+    /// The settings that the tools of the project, or of the tenant, have made.
     package var configuration: [String: JSONTree]
     /// The second factors with their secrets, as JSON text, by the accounts' ids.
     package var factors: [String: String] = [:]
+    /// The accounts of the project's tenants, and the tenants' settings, by the tenants' ids.
+    package var tenants: [String: SavedAccounts] = [:]
 
     package init(
         users: [JSONTree] = [], schemes: [String: String] = [:],
@@ -74,32 +76,48 @@ extension AccountsCore {
     /// Returns the projects that have accounts, in the order of their names.
     package func projects() throws(AccountRefusal) -> [String] {
         try inTransaction(isRead: true, Self.nobody("demo")) { turn in
-            try turn.transaction.rows("SELECT DISTINCT project FROM account ORDER BY project", [])
-                .map { try $0.text(0) }
+            let names = try turn.transaction.rows(
+                """
+                SELECT project FROM account UNION
+                SELECT project FROM providerConfiguration WHERE kind = 'tenants'
+                """, [])
+            return Set(try names.map { AccountPool(name: try $0.text(0)).project }).sorted()
         }
     }
 
-    /// Returns all accounts of a project, as of a single moment.
+    /// Returns all accounts of a project and of its tenants, as of a single moment.
     package func saved(_ project: String) throws(AccountRefusal) -> SavedAccounts {
         try inTransaction(isRead: true, Self.nobody(project)) { turn in
             var saved = SavedAccounts(configuration: try turn.configuration().json)
-            var last = ""
-            while true {
-                let page = try turn.accounts.page(after: last, limit: 1_000)
-                guard let end = page.last else { return saved }
-                last = end.localID
-                saved.users += page.map { account in
-                    // Firebase's emulator knows factors by phone alone. Ours are in ``factors``.
-                    var plain = account
-                    plain.factors = []
-                    return plain.json(withPassword: true)
+            try Self.add(to: &saved, turn.accounts)
+            for (tenant, settings) in try TenantCalls(turn: turn).all() {
+                var accounts = turn.accounts
+                accounts.pool = AccountPool(project: project, tenant: tenant)
+                var own = SavedAccounts(configuration: settings)
+                try Self.add(to: &own, accounts)
+                saved.tenants[tenant] = own
+            }
+            return saved
+        }
+    }
+
+    private static func add(to saved: inout SavedAccounts, _ accounts: AccountTable) throws {
+        var last = ""
+        while true {
+            let page = try accounts.page(after: last, limit: 1_000)
+            guard let end = page.last else { return }
+            last = end.localID
+            saved.users += page.map { account in
+                // Firebase's emulator knows factors by phone alone. Ours are in ``factors``.
+                var plain = account
+                plain.factors = []
+                return plain.json(withPassword: true)
+            }
+            for account in page {
+                if let password = account.password {
+                    saved.schemes[account.localID] = password.scheme.text
                 }
-                for account in page {
-                    if let password = account.password {
-                        saved.schemes[account.localID] = password.scheme.text
-                    }
-                    saved.factors[account.localID] = AccountTable.text(account.factors)
-                }
+                saved.factors[account.localID] = AccountTable.text(account.factors)
             }
         }
     }

@@ -52,7 +52,7 @@ struct VoidedTokens: Sendable {
     mutating func noteIssue(of token: TokenFacts, mark: Int64) {
         guard let signature = token.signature else { return }
         forget(before: token.issuedAt)
-        let account = ChangedAccounts.Account(project: token.project, localID: token.localID)
+        let account = ChangedAccounts.Account(pool: token.pool, localID: token.localID)
         let issued = Issued(
             account: account, second: token.issuedAt, mark: mark, signature: signature)
         if let moment = moments[account] { void(issued, by: moment) }

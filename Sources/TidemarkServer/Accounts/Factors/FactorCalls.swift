@@ -7,7 +7,7 @@ struct FactorCalls: AccountCalls {
     static let maxFailures: Int64 = 5
 
     private var table: FactorSessionTable {
-        FactorSessionTable(project: call.project, transaction: transaction)
+        FactorSessionTable(project: call.pool.name, transaction: transaction)
     }
 
     // MARK: Enrolling

@@ -1,9 +1,9 @@
 import Foundation
 import TidemarkStore
 
-/// The accounts of one project.
+/// The accounts of one pool.
 struct AccountTable {
-    let project: String
+    var pool: AccountPool
     let transaction: StoreTransaction
     /// Records each account that is changed or removed.
     let changes: AccountChanges
@@ -34,7 +34,7 @@ struct AccountTable {
     func account(providerID: String, rawID: String) throws(StoreError) -> Account? {
         let rows = try transaction.rows(
             "SELECT account FROM accountLink WHERE project = ? AND providerID = ? AND rawID = ?",
-            [.text(project), .text(providerID), .text(rawID)])
+            [.text(pool.name), .text(providerID), .text(rawID)])
         guard let row = rows.first else { return nil }
         return try account(row: row.integer(0))
     }
@@ -42,7 +42,7 @@ struct AccountTable {
     private func first(_ condition: String, _ value: SQLValue) throws(StoreError) -> Account? {
         let rows = try transaction.rows(
             "SELECT \(Self.columns) FROM account WHERE project = ? AND \(condition)",
-            [.text(project), value])
+            [.text(pool.name), value])
         return try rows.first.map { row throws(StoreError) in try read(row) }
     }
 
@@ -52,7 +52,7 @@ struct AccountTable {
             """
             SELECT \(Self.columns) FROM account WHERE project = ? AND localID > ?
             ORDER BY localID LIMIT ?
-            """, [.text(project), .text(localID), .integer(Int64(limit))])
+            """, [.text(pool.name), .text(localID), .integer(Int64(limit))])
         return try accounts(rows)
     }
 
@@ -60,13 +60,15 @@ struct AccountTable {
     func ids(after localID: String, limit: Int) throws(StoreError) -> [String] {
         try transaction.rows(
             "SELECT localID FROM account WHERE project = ? AND localID > ? ORDER BY localID LIMIT ?",
-            [.text(project), .text(localID), .integer(Int64(limit))]
+            [.text(pool.name), .text(localID), .integer(Int64(limit))]
         ).map { row throws(StoreError) in try row.text(0) }
     }
 
     func count() throws(StoreError) -> Int64 {
-        try transaction.rows("SELECT COUNT(*) FROM account WHERE project = ?", [.text(project)])[0]
-            .integer(0)
+        try transaction.rows("SELECT COUNT(*) FROM account WHERE project = ?", [.text(pool.name)])[
+            0
+        ]
+        .integer(0)
     }
 
     /// - Parameter order: SQL from this server, never from a request.
@@ -78,7 +80,7 @@ struct AccountTable {
             """
             SELECT \(Self.columns) FROM account WHERE project = ? AND (\(condition))
             ORDER BY \(order) LIMIT ? OFFSET ?
-            """, [.text(project)] + arguments + [.integer(limit), .integer(offset)])
+            """, [.text(pool.name)] + arguments + [.integer(limit), .integer(offset)])
         return try accounts(rows)
     }
 
@@ -149,7 +151,7 @@ extension AccountTable {
     /// - Precondition: No other account has the same id, address, number or links.
     func insert(_ account: inout Account) throws(StoreError) {
         precondition(account.row == 0)
-        let values = [.text(project), .text(account.localID)] + Self.values(account)
+        let values = [.text(pool.name), .text(account.localID)] + Self.values(account)
         let places = Array(repeating: "?", count: values.count).joined(separator: ", ")
         try transaction.execute(
             """
@@ -160,13 +162,13 @@ extension AccountTable {
             """, values)
         account.row = transaction.lastInsertedRowID
         // An account of the same id may have been deleted in this second.
-        changes.void(account.localID, in: project, second: account.validSince)
+        changes.void(account.localID, in: pool, second: account.validSince)
         try insertLinks(of: account)
     }
 
     func update(_ account: Account) throws(StoreError) {
         precondition(account.row != 0)
-        changes.changed.note(account.localID, in: project)
+        changes.changed.note(account.localID, in: pool)
         try transaction.execute(
             """
             UPDATE account SET email = ?, isEmailVerified = ?, displayName = ?, photoURL = ?,
@@ -182,7 +184,7 @@ extension AccountTable {
     }
 
     func delete(_ account: Account) throws(StoreError) {
-        changes.changed.note(account.localID, in: project)
+        changes.changed.note(account.localID, in: pool)
         for table in ["accountLink", "session", "factorSession"] {
             try transaction.execute(
                 "DELETE FROM \(table) WHERE account = ?", [.integer(account.row)])
@@ -191,13 +193,13 @@ extension AccountTable {
     }
 
     func clear() throws(StoreError) {
-        changes.changed.noteAll(in: project)
+        changes.changed.noteAll(in: pool)
         try transaction.execute(
             """
             DELETE FROM session WHERE account IN (SELECT id FROM account WHERE project = ?)
-            """, [.text(project)])
+            """, [.text(pool.name)])
         for table in ["accountLink", "oneTimeCode", "phoneCode", "factorSession", "account"] {
-            try transaction.execute("DELETE FROM \(table) WHERE project = ?", [.text(project)])
+            try transaction.execute("DELETE FROM \(table) WHERE project = ?", [.text(pool.name)])
         }
     }
 
@@ -209,7 +211,7 @@ extension AccountTable {
                 photoURL, screenName, federatedID) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
                 [
-                    .text(project), .text(link.providerID), .text(link.rawID),
+                    .text(pool.name), .text(link.providerID), .text(link.rawID),
                     .integer(account.row), .init(link.email), .init(link.displayName),
                     .init(link.photoURL), .init(link.screenName), .init(link.federatedID),
                 ])

@@ -44,8 +44,8 @@ struct SessionTable {
         }
     }
 
-    /// Returns the project of a session; nil if its account was deleted.
-    func project(of session: Session) throws(StoreError) -> String? {
+    /// Returns the name of a session's pool; nil if its account was deleted.
+    func pool(of session: Session) throws(StoreError) -> String? {
         try transaction.rows(
             "SELECT project FROM account WHERE id = ?", [.integer(session.account)]
         ).first.map { row throws(StoreError) in try row.text(0) }
