@@ -9,8 +9,6 @@ struct QueryRun {
 
     /// The maximum number of counted documents for a prediction.
     private static let maxCounted: Int64 = 10_000_000
-    /// The number of index entries of an aggregation per read. Source: Firebase, "Pricing".
-    private static let entriesARead = 1_000
 
     func result() async throws(RPCStatus) -> QueryPage.Result {
         let query = asked.query

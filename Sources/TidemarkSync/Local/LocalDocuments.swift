@@ -12,8 +12,6 @@ final class LocalDocuments {
     }
 
     var database: DatabaseID { file.database }
-    /// Returns the documents with pending writes that could be rows of a query.
-    func pendingPaths(in query: Query) -> [DocumentPath] { queue.pending.paths(in: query) }
 
     /// Runs `body` on one consistent state.
     func read<T>(
