@@ -94,7 +94,7 @@ let table = """
     TidemarkLab: +TidemarkDemo +TidemarkShow
     TidemarkCLI: +TidemarkConsole +TidemarkAudit TidemarkReads TidemarkStore TidemarkREST
         TidemarkExport TidemarkGoogleAuth TidemarkMigration TidemarkSystem TidemarkHealth
-        TidemarkApp Tidemark ArgumentParser NIOPosix UnixSignals
+        TidemarkApp Tidemark TidemarkResilience ArgumentParser NIOPosix UnixSignals
     tidemark-lint: TidemarkLint TidemarkRules TidemarkServer ArgumentParser/Lint
     Benchmarks: +TidemarkTesting +TidemarkApp CTidemarkSQLite TidemarkEncryption TidemarkHealth
         +TidemarkLivePipelines TidemarkFiles

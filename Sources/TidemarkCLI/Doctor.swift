@@ -47,8 +47,14 @@ struct DoctorCommand: AsyncParsableCommand {
         if !report.verdict.isHealthy { throw ExitCode.failure }
     }
 
-    private func target() throws -> DiagnosisTarget {
-        let variable = ProcessInfo.processInfo.environment["FIRESTORE_EMULATOR_HOST"] ?? ""
+    /// Returns the server of the options or of the environment.
+    ///
+    /// - Parameter environment: The environment variables.
+    /// - Throws: `ValidationError` with a sentence.
+    func target(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> DiagnosisTarget {
+        let variable = environment["FIRESTORE_EMULATOR_HOST"] ?? ""
         guard let text = host ?? (variable.isEmpty ? nil : variable) else {
             return DiagnosisTarget(
                 host: "firestore.googleapis.com", port: 443, usesTLS: true, project: project,
@@ -56,13 +62,14 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         let colon = text.lastIndex(of: ":")
         let name = colon.map { String(text[..<$0]) } ?? text
-        let port = colon.map { Int(text[text.index(after: $0)...]) } ?? (tls ? 443 : 8080)
+        let usesTLS = tls || name.hasSuffix(".googleapis.com")
+        let port = colon.map { Int(text[text.index(after: $0)...]) } ?? (usesTLS ? 443 : 8080)
         guard let port, (1...65_535).contains(port), !name.isEmpty else {
             throw ValidationError("\"\(text)\" is not HOST:PORT.")
         }
         return DiagnosisTarget(
             host: name.trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port,
-            usesTLS: tls, project: project, database: database)
+            usesTLS: usesTLS, project: project, database: database)
     }
 
     private static func table(_ report: DiagnosisReport) -> String {

@@ -40,7 +40,7 @@ struct FirestorePlace: Sendable {
     ///   - environment: The environment variables.
     ///   - token: A token that replaces that of the credentials.
     ///   - cloud: The service that is used without a host.
-    /// - Throws: `ValidationError` with a sentence.
+    /// - Throws: `ValidationError` or `CommandFailure` with a sentence.
     init(
         host: String?, project: String?, environment: [String: String], token: String?,
         cloud: GRPCTransport.Endpoint = FirestorePlace.google
@@ -70,7 +70,30 @@ struct FirestorePlace: Sendable {
             let own: String
             if let project { own = project } else { own = try await credentials.project() }
             return ({ refused in try await credentials.token(replacing: refused) }, own)
-        } catch { throw ValidationError("\(error)") }
+        } catch { throw CommandFailure(sentence(error, environment)) }
+    }
+
+    private static func sentence(
+        _ error: GoogleAuthError, _ environment: [String: String]
+    ) -> String {
+        guard case .badKey(let detail) = error,
+            let path = environment["GOOGLE_APPLICATION_CREDENTIALS"]
+        else { return "\(error)" }
+        return "The key file \(path) of GOOGLE_APPLICATION_CREDENTIALS cannot be used. \(detail)"
+    }
+
+    /// The database and its server in a sentence, so that a person sees which one was meant.
+    func sentence(database: String) -> String {
+        Self.sentence(database: database, project: project, endpoint)
+    }
+
+    static func sentence(
+        database: String, project: String, _ endpoint: GRPCTransport.Endpoint
+    ) -> String {
+        let server =
+            endpoint.usesTLS
+            ? "Google's servers" : "the local server \(endpoint.host):\(endpoint.port)"
+        return "This is the database \(database) of the project \(project) on \(server)."
     }
 
     static func endpoint(_ host: String) throws -> GRPCTransport.Endpoint {

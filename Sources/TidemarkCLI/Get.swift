@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Tidemark
+import TidemarkModel
 
 struct GetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,12 +15,17 @@ struct GetCommand: AsyncParsableCommand {
 
     @OptionGroup var database: DatabaseOptions
 
+    func validate() throws { _ = try DocumentPath(argument: path) }
+
     func run() async throws {
         let firestore = try database.firestore(label: "get")
-        let snapshot = try await firestore.document(path).getDocument(source: .server)
+        let snapshot: DocumentSnapshot
+        do throws(FirestoreError) {
+            snapshot = try await firestore.document(path).getDocument(source: .server)
+        } catch { throw CommandFailure(error.message, of: firestore) }
         guard let fields = snapshot.fields, let update = snapshot.updateTime,
             let create = snapshot.createTime
-        else { throw ValidationError("There is no document \(path).") }
+        else { throw CommandFailure("There is no document \(path).") }
         let encoder = JSONValueEncoder(isPretty: true, isSorted: true)
         let document = DocumentJSON(
             name: path, fields: FieldsJSON(fields), createTime: create.rfc3339,

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Tidemark
+import TidemarkModel
+import TidemarkResilience
 
 struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -7,6 +9,11 @@ struct SetCommand: AsyncParsableCommand {
         abstract: """
             Replace a document. Its fields are in the format of Firestore's REST API.
             """)
+
+    /// The parts of a document that `tidemark get` prints.
+    private static let parts = ["fields", "name", "createTime", "updateTime"]
+    /// The maximum time to wait for the server.
+    private static let patience = Duration.seconds(15)
 
     @Argument(help: "The document's path, as in rooms/blue.")
     var path: String
@@ -16,14 +23,73 @@ struct SetCommand: AsyncParsableCommand {
 
     @OptionGroup var database: DatabaseOptions
 
+    func validate() throws {
+        _ = try DocumentPath(argument: path)
+        _ = try fields()
+    }
+
     func run() async throws {
-        let fields: FieldsJSON
-        do {
-            fields = try JSONValueDecoder().decode(FieldsJSON.self, from: json.utf8)
-        } catch { throw ValidationError("This is not a document in REST format: \(error)") }
+        let mutation = Mutation(path: try DocumentPath(argument: path), .set(try fields()))
         let firestore = try database.firestore(label: "set")
-        let mutation = Mutation(path: try DocumentPath(path), .set(fields.fields))
-        try await firestore.enqueue([mutation]).acknowledged()
+        do {
+            // The client repeats the write until a server answers.
+            _ = try await withTimeout(Self.patience) {
+                try await firestore.enqueue([mutation]).acknowledged()
+            }
+        } catch let error as FirestoreError {
+            throw CommandFailure(error.message, of: firestore)
+        } catch is AttemptTimedOut {
+            throw CommandFailure("The server doesn't answer.", of: firestore)
+        }
         await firestore.terminate()
+    }
+
+    /// Parses the JSON.
+    ///
+    /// - Throws: `ValidationError` with the wrong part.
+    private func fields() throws -> MapValue {
+        do {
+            let names = try JSONValueDecoder().decode(TopNames.self, from: json.utf8).names
+            if let other = names.first(where: { !Self.parts.contains($0) }) {
+                throw ValidationError(
+                    """
+                    "\(other)" is no part of a document. Its fields are inside "fields", as in \
+                    '{"fields": {"\(other)": {"stringValue": "a"}}}'.
+                    """)
+            }
+            return try JSONValueDecoder().decode(FieldsJSON.self, from: json.utf8).fields
+        } catch let error as DecodingError {
+            throw ValidationError("This is not a document in REST format. \(Self.sentence(error))")
+        }
+    }
+
+    private static func sentence(_ error: DecodingError) -> String {
+        let context: DecodingError.Context
+        switch error {
+        case .typeMismatch(_, let found), .valueNotFound(_, let found), .keyNotFound(_, let found),
+            .dataCorrupted(let found):
+            context = found
+        @unknown default: return "\(error)"
+        }
+        let place = context.codingPath.map(\.stringValue).joined(separator: ".")
+        return place.isEmpty
+            ? context.debugDescription : "At \(place): \(context.debugDescription)"
+    }
+}
+
+/// The names of a JSON object.
+private struct TopNames: Decodable {
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    let names: [String]
+
+    init(from decoder: any Decoder) throws {
+        names = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue).sorted()
     }
 }

@@ -3,9 +3,12 @@
 import base64
 import datetime
 import json
+import subprocess
 
 from google.cloud import firestore
 from google.cloud.firestore_v1.vector import Vector
+
+from conftest import BINARY
 
 UTC = datetime.timezone.utc
 
@@ -58,6 +61,33 @@ def test_swift_writes_and_python_reads(server, client, collection):
 
 def test_swift_says_what_is_wrong(server, collection):
     missing = server.run("get", collection.document("nowhere").path, "--project", "interop")
-    assert missing.returncode != 0 and "nowhere" in missing.stderr
-    bad = server.run("set", collection.document("a").path, "{\"fields\": {\"a\": 1}}")
-    assert bad.returncode != 0 and bad.stderr.strip()
+    assert missing.returncode == 1 and "nowhere" in missing.stderr and "Usage" not in missing.stderr
+    list_ = server.run("get", collection.id, "--project", "interop")
+    assert list_.returncode == 64 and "names a collection, not a document" in list_.stderr
+
+
+def test_a_document_in_another_form_is_not_written(server, client, collection):
+    document = collection.document("kept")
+    document.set({"kept": True})
+    for json_, part in [
+            ('{"text": {"stringValue": "a"}}', '"text" is no part of a document'),
+            ('{"fields": {"a": 1}}', "At fields.a:"),
+            ('{"fields": {"a": {"strngValue": "b"}}}', "At fields.a: a value must have one key"),
+            ('{"fields": {"a": {"timestampValue": "yesterday"}}}', "At fields.a.timestampValue:"),
+            ("{", "A name is missing (byte 1)."), ("[]", "not a document")]:
+        bad = server.run("set", document.path, json_, "--project", "interop")
+        assert bad.returncode == 64 and part in bad.stderr, (json_, bad.stderr)
+        assert "DecodingError" not in bad.stderr
+    assert document.get().to_dict() == {"kept": True}
+    # The output of `get` can be written again.
+    printed = server.run("get", document.path, "--project", "interop").stdout
+    assert server.run("set", document.path, printed, "--project", "interop").returncode == 0
+
+
+def test_no_server_is_a_sentence_with_its_address():
+    for arguments in [("get", "a/b"), ("set", "a/b", '{"fields": {}}')]:
+        result = subprocess.run(
+            [BINARY, *arguments, "--host", "127.0.0.1:1"], capture_output=True, text=True,
+            timeout=60)
+        assert result.returncode == 1 and "127.0.0.1:1: The server" in result.stderr
+        assert "Usage" not in result.stderr

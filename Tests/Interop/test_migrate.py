@@ -303,6 +303,43 @@ def test_a_collection_that_is_not_there_is_named(server, file):
     assert "updatedAt" not in client.document("posts/d000000").get().to_dict()
 
 
+def test_the_database_and_its_server_are_named_first(server, file):
+    client = server.client()
+    fill(client, "posts", 1)
+    _, _, said = migrate(server, file, "posts")
+    assert said.splitlines()[0] == (
+        f"This is the database (default) of the project interop on the local server {server.host}.")
+    # Without JSON, the price of a dry run is in its report alone.
+    result = server.run(
+        "migrate", "change-times", "posts", "--project", "interop", "--progress", file)
+    assert "takes 1 reads" in result.stdout and "takes" not in result.stderr
+
+
+@pytest.mark.parametrize("text, part", [
+    (None, "It cannot be read."), ("no JSON", "It is not the JSON of a key."),
+    ('{"type": "authorized_user"}', "Its type is authorized_user, not service_account.")])
+def test_a_key_that_cannot_be_used_is_named(tmp_path, text, part):
+    key = tmp_path / "key.json"
+    if text is not None:
+        key.write_text(text)
+    environment = dict(os.environ, GOOGLE_APPLICATION_CREDENTIALS=str(key))
+    environment.pop("FIRESTORE_EMULATOR_HOST", None)
+    result = subprocess.run(
+        [BINARY, "migrate", "change-times", "posts"], env=environment, capture_output=True,
+        text=True, timeout=60)
+    assert result.returncode == 1 and "Usage" not in result.stderr
+    assert f"{key} of GOOGLE_APPLICATION_CREDENTIALS cannot be used. {part}" in result.stderr
+
+
+def test_a_location_without_prices(file):
+    result = subprocess.run(
+        [BINARY, "migrate", "change-times", "posts", "--location", "mars"], capture_output=True,
+        text=True, timeout=60)
+    assert result.returncode == 64
+    assert "No prices are known of mars. They are known of eur3, nam5" in result.stderr
+    assert "leave the option out" in result.stderr
+
+
 def test_no_server_is_a_sentence(server, file):
     result = subprocess.run(
         [str(part) for part in [

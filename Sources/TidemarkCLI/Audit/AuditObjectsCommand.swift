@@ -77,6 +77,9 @@ struct AuditObjectsCommand: AsyncParsableCommand {
         let place = try await ObjectAuditPlace(
             bucket: bucket, host: at.host, storageHost: storageHost, project: at.project)
         let transport = GRPCTransport(place.firestore)
+        let sentence = FirestorePlace.sentence(
+            database: at.database, project: place.project, place.firestore)
+        FileHandle.standardError.write(Data("\(sentence)\n".utf8))
         let report: ObjectReport
         do { report = try await audit(place, transport).run() } catch {
             await transport.close()

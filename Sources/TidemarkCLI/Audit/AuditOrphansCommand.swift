@@ -112,6 +112,7 @@ struct AuditOrphansCommand: AsyncParsableCommand {
             await transport.close()
             return
         }
+        FileHandle.standardError.write(Data("\(place.sentence(database: at.database))\n".utf8))
         let result: OrphanReport
         do { result = try await audit.run(repair: plan) } catch {
             await transport.close()

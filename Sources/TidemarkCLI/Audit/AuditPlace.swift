@@ -48,9 +48,19 @@ struct AuditPlace: Sendable {
             accounts = AccountDirectory(
                 project: self.project, base: cloud.accounts, client: cloud.client, tokens: tokens)
         case (nil, _?):
-            throw ValidationError("No Firestore is named: use --host HOST:PORT.")
+            throw ValidationError(
+                "No Firestore is named: use --host HOST:PORT, or FIRESTORE_EMULATOR_HOST.")
         case (_?, nil):
-            throw ValidationError("No accounts server is named: use --accounts-host HOST:PORT.")
+            throw ValidationError(
+                """
+                No accounts server is named: use --accounts-host HOST:PORT, or \
+                FIREBASE_AUTH_EMULATOR_HOST.
+                """)
         }
+    }
+
+    /// The database and its server in a sentence.
+    func sentence(database: String) -> String {
+        FirestorePlace.sentence(database: database, project: project, firestore)
     }
 }

@@ -17,8 +17,9 @@ struct ChangeTimesCommand: AsyncParsableCommand {
             next run. With --check, it reads all documents and reports change times that are more \
             than a minute older than the last write: a writer has forgotten the field.
 
-            Exits with 0 if nothing is left to do, 2 if documents without a usable change time \
-            remain or --check found something, and 1 if it failed. Without a host in the option \
+            With --apply or --check, exits with 0 if nothing is left to do, 2 if documents without \
+            a usable change time remain or --check found something, and 1 if it failed. Without \
+            them, exits with 0 if the documents could be counted. Without a host in the option \
             or the environment, it migrates Google's service over TLS, as the service account of \
             GOOGLE_APPLICATION_CREDENTIALS or of the machine it runs on. TIDEMARK_TOKEN replaces \
             that account's token.
@@ -138,7 +139,14 @@ struct ChangeTimesCommand: AsyncParsableCommand {
         } catch let error as InvalidPath {
             throw ValidationError(error.message)
         } catch let error as ReadPrices.UnknownLocation {
-            throw ValidationError("--location: \(error)")
+            let isStandard = error.edition == .standard
+            let known = isStandard ? Array(ReadPrices.table.keys) : Array(UnitPrices.table.keys)
+            throw ValidationError(
+                """
+                --location: No prices are known of \(error.location). They are known of \
+                \(known.sorted().joined(separator: ", ")). The location changes only the price: \
+                leave the option out.
+                """)
         }
     }
 
@@ -148,6 +156,7 @@ struct ChangeTimesCommand: AsyncParsableCommand {
             host: at.host, project: at.project,
             environment: ProcessInfo.processInfo.environment,
             token: TokenVariable.value)
+        Self.notify(place.sentence(database: at.database))
         let transport = GRPCTransport(place.endpoint)
         let report: MigrationReport
         do {
@@ -156,7 +165,8 @@ struct ChangeTimesCommand: AsyncParsableCommand {
                 transport, database: name, field: plan.field, labelField: plan.label,
                 tokens: place.tokens)
             report = try await MigrationRun(plan, calls).run { line in
-                FileHandle.standardError.write(Data("\(line)\n".utf8))
+                // The report of a dry run has the price too.
+                if json || plan.action != .survey { Self.notify(line) }
             }
         } catch {
             await transport.close()
@@ -169,6 +179,10 @@ struct ChangeTimesCommand: AsyncParsableCommand {
             throw CleanExit.message("tidemark migrate change-times: \(failure)").asFailure
         }
         if report.open > 0 { throw ExitCode(2) }
+    }
+
+    private static func notify(_ line: String) {
+        FileHandle.standardError.write(Data("\(line)\n".utf8))
     }
 
     private static func failure(_ error: any Error) -> any Error {

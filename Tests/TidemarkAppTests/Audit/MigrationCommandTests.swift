@@ -2,11 +2,35 @@ import ArgumentParser
 import Foundation
 import Synchronization
 import Testing
+import TidemarkApp
 import TidemarkModel
 import TidemarkWire
 
 @testable import TidemarkCLI
 @testable import TidemarkMigration
+
+/// The server that `tidemark doctor` asks.
+@Suite struct `The command of the doctor` {
+    private func place(_ arguments: String..., variable: String? = nil) throws -> String {
+        let environment = variable.map { ["FIRESTORE_EMULATOR_HOST": $0] } ?? [:]
+        let target = try DoctorCommand.parse(arguments).target(environment)
+        return "\(target.host) \(target.port) \(target.usesTLS ? "TLS" : "plain")"
+    }
+
+    @Test func `asks Google's service by TLS, also by its name`() throws {
+        let (name, google) = ("firestore.googleapis.com", "firestore.googleapis.com 443 TLS")
+        #expect(try place() == google)
+        #expect(try place("--host", name) == google)
+        #expect(try place("--host", name, variable: "127.0.0.1:8080") == google)
+    }
+
+    @Test func `asks a local server without TLS`() throws {
+        #expect(try place(variable: "127.0.0.1:9") == "127.0.0.1 9 plain")
+        #expect(try place("--host", "box") == "box 8080 plain")
+        #expect(try place("--host", "box", "--tls") == "box 443 TLS")
+        #expect(throws: ValidationError.self) { try place("--host", ":1") }
+    }
+}
 
 /// Tests `tidemark migrate change-times` without a host. The test replaces Google's services.
 @Suite(.timeLimit(.minutes(2))) struct `The command that migrates` {
