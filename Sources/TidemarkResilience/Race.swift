@@ -28,13 +28,7 @@ func race<Value: Sendable, C: Clock>(
         try await withCheckedThrowingContinuation { continuation in
             race.begin(continuation)
             race.run(operation)
-            if let time {
-                race.add(
-                    Task {
-                        do { try await clock.sleep(for: time) } catch { return }
-                        race.finish(.failure(AttemptTimedOut()))
-                    })
-            }
+            if let time { race.limit(to: time, on: clock) }
             if let spare {
                 race.add(
                     Task {
@@ -57,6 +51,8 @@ private final class Race<Value: Sendable>: Sendable {
         var waiter: CheckedContinuation<Value, any Error>?
         var result: Result<Value, any Error>?
         var tasks: [Task<Void, Never>] = []
+        /// Ends the time limit.
+        var endLimit: (@Sendable () -> Void)?
         var running = 0
     }
 
@@ -78,6 +74,26 @@ private final class Race<Value: Sendable>: Sendable {
             })
     }
 
+    /// Ends the race with ``AttemptTimedOut`` after `time`.
+    func limit<C: Clock>(to time: Duration, on clock: C) where C.Duration == Duration {
+        let endLimit: @Sendable () -> Void
+        if clock is ContinuousClock {
+            let number = systemLimits.begin(time) { self.finish(.failure(AttemptTimedOut())) }
+            endLimit = { systemLimits.end(number) }
+        } else {
+            let sleep = Task {
+                do { try await clock.sleep(for: time) } catch { return }
+                self.finish(.failure(AttemptTimedOut()))
+            }
+            endLimit = { sleep.cancel() }
+        }
+        let isOver = state.withLock { state in
+            if state.result == nil { state.endLimit = endLimit }
+            return state.result != nil
+        }
+        if isOver { endLimit() }
+    }
+
     func add(_ task: Task<Void, Never>) {
         let isOver = state.withLock { state in
             if state.result == nil { state.tasks.append(task) }
@@ -95,15 +111,15 @@ private final class Race<Value: Sendable>: Sendable {
     }
 
     func finish(_ result: Result<Value, any Error>) {
-        let (waiter, tasks) = state.withLock { state in
-            guard state.result == nil else {
-                return (CheckedContinuation<Value, any Error>?.none, [Task<Void, Never>]())
-            }
+        let ended = state.withLock { state -> State? in
+            guard state.result == nil else { return nil }
             state.result = result
-            defer { (state.waiter, state.tasks) = (nil, []) }
-            return (state.waiter, state.tasks)
+            defer { (state.waiter, state.tasks, state.endLimit) = (nil, [], nil) }
+            return state
         }
-        waiter?.resume(with: result)
-        for task in tasks { task.cancel() }
+        guard let ended else { return }
+        ended.waiter?.resume(with: result)
+        ended.endLimit?()
+        for task in ended.tasks { task.cancel() }
     }
 }
