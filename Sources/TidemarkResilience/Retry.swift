@@ -170,7 +170,14 @@ public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
 
 extension Retry where C == ContinuousClock {
     /// Uses the system's clock.
-    public init(_ policy: RetryPolicy) { self.init(policy, clock: ContinuousClock()) }
+    ///
+    /// - Parameters:
+    ///   - policy: The delays and time limits.
+    ///   - connectivity: The state of the network. Without a network, a call waits instead of
+    ///     failing. By default, the network counts as available.
+    public init(_ policy: RetryPolicy, connectivity: Connectivity = .always) {
+        self.init(policy, clock: ContinuousClock(), connectivity: connectivity)
+    }
 }
 
 /// The state of the network, as the system reports it.

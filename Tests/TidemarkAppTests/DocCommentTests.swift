@@ -213,12 +213,18 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
 
     @Test func `of a doctor`() async throws {
         try await world { local, _ in
-            let target = DiagnosisTarget(
-                host: "127.0.0.1", port: try await local.serve().port, usesTLS: false,
-                project: "local")
-            let report = try await Doctor(target).diagnose(after: .zero)
-            show(report.verdict.message)
-            #expect(report.steps.count > 1)
+            let settings = FirestoreSettings()
+            settings.host = "127.0.0.1:\(try await local.serve().port)"
+            settings.isSSLEnabled = false
+            let firestore = try Firestore(projectID: "local", settings: settings)
+            var count = 0
+            if let target = DiagnosisTarget(of: firestore) {
+                let report = try await Doctor(target).diagnose(after: .zero)
+                show(report.verdict.message)
+                count = report.steps.count
+            }
+            #expect(count > 1)
+            await firestore.terminate()
         }
     }
 

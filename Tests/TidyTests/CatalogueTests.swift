@@ -39,7 +39,32 @@ enum Catalogues {
         where line.contains(#/\]\([^)]*\.md[)#]/#) {
             refuse(index + 1, "link to a page as <doc:Page>")
         }
+        for line in headlessTables(in: file.lines) {
+            refuse(line, "put a line such as |---|---| below the first line of a table")
+        }
         return found
+    }
+
+    /// Returns the numbers of the lines with which a table begins that has no line of dashes below
+    /// its first line, with as many cells. Such a table is shown as text.
+    private static func headlessTables(in lines: [String]) -> [Int] {
+        var isCode = false
+        var found: [Int] = []
+        for (index, line) in lines.enumerated() {
+            if line.hasPrefix("```") { isCode.toggle() }
+            let isFirst = index == 0 || !lines[index - 1].hasPrefix("|")
+            guard !isCode, isFirst, line.hasPrefix("|") else { continue }
+            let next = index + 1 < lines.count ? lines[index + 1] : ""
+            let isHead = next.wholeMatch(of: #/\|(?:\s*:?-+:?\s*\|)+/#) != nil
+            if !isHead || cells(line) != cells(next) { found.append(index + 1) }
+        }
+        return found
+    }
+
+    /// Returns the number of cells in a line of a table. A bar in code or after a backslash ends no
+    /// cell.
+    private static func cells(_ line: String) -> Int {
+        line.replacing(#/`[^`]*`/#, with: "").replacing("\\|", with: "").count { $0 == "|" }
     }
 }
 
@@ -74,6 +99,20 @@ enum Catalogues {
     @Test func `accept a good page`() {
         #expect(count("Pages", "# Pages", "", "Show a list in pages.", "", "## Overview") == 0)
         #expect(count("TidemarkA", "# ``TidemarkA``", "", "A client.", "") == 0)
+    }
+
+    @Test func `want a head for each table`() {
+        let start = ["# Pages", "", "Show a list in pages.", ""]
+        func count(_ table: String...) -> Int {
+            let path = "Sources/TidemarkA/TidemarkA.docc/Pages.md"
+            let file = Repository.File(path: path, lines: start + table + [""])
+            return Catalogues.violations(in: file).count
+        }
+        #expect(count("| part | cost |", "|---|---|", "| a | b |") == 0)
+        #expect(count("| `a | b` | cost |", "|---|:--|", "| a | b |") == 0)
+        #expect(count("```", "| part |", "```") == 0)
+        #expect(count("| part | price |", "| part | cost |", "| a | b |") == 1)
+        #expect(count("| part | cost |", "|---|", "| a | b |") == 1)
     }
 
     @Test func `refuse another form`() {

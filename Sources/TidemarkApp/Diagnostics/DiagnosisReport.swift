@@ -1,4 +1,4 @@
-import Tidemark
+public import Tidemark
 
 /// A diagnosis, step by step.
 public struct DiagnosisReport: Hashable, Sendable {
@@ -49,8 +49,8 @@ public struct DiagnosisTarget: Hashable, Sendable {
         self.database = database
     }
 
-    /// The server of a client; nil if the client's settings name no address.
-    init?(of firestore: Firestore) {
+    /// The server of a client; nil if the client's settings name no valid address.
+    public init?(of firestore: Firestore) {
         guard let address = firestore.settings.address else { return nil }
         self.init(
             host: address.host, port: address.port, usesTLS: address.usesTLS,

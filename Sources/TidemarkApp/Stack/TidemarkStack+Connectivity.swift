@@ -7,7 +7,7 @@ extension TidemarkStack {
     /// feeds and the jobs of the stack need no such argument.
     ///
     /// ```swift
-    /// let retry = Retry(.mobile, clock: ContinuousClock(), connectivity: stack.connectivity)
+    /// let retry = Retry(.mobile, connectivity: stack.connectivity)
     /// let pipeline = try ImagePipeline(
     ///     folder: folder, environment: ImageEnvironment(connectivity: stack.connectivity))
     /// ```

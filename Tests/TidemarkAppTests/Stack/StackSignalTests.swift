@@ -87,12 +87,17 @@ import TidemarkTesting
         await world.stop()
     }
 
-    /// The doc comment's example.
+    /// The examples of the doc comment and of an article.
     @Test func `is passed on as in the documentation`() async throws {
         let world = try await StackWorld()
         let stack = try world.stack()
         let folder = URL(fileURLWithPath: world.folder.path + "/pictures")
-        let retry = Retry(.mobile, clock: ContinuousClock(), connectivity: stack.connectivity)
+        let retry = Retry(.mobile, connectivity: stack.connectivity)
+        @Sendable func load() async throws -> Int { 7 }
+        let loaded = try await Retry(.mobile, connectivity: stack.connectivity).run {
+            try await load()
+        }
+        #expect(loaded == 7)
         let pipeline = try ImagePipeline(
             folder: folder, environment: ImageEnvironment(connectivity: stack.connectivity))
         #expect(retry.connectivity.isOnline() && pipeline.figures.decodes == 0)
