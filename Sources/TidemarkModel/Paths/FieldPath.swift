@@ -101,6 +101,11 @@ extension FieldPath {
     /// - Throws: ``InvalidPath/fieldSyntax(_:)`` if a bare segment is not a plain word or a quote
     ///   is not closed.
     public init(encoded text: String) throws(InvalidPath) {
+        // Most paths are a plain word.
+        if Self.isPlain(text) {
+            try self.init(segments: [text])
+            return
+        }
         var segments: [String] = []
         var rest = Substring(text).unicodeScalars
         repeat {

@@ -18,8 +18,9 @@ extension Environment {
             default: break
             }
         }
-        let places = TextSearch.functions[name]
-        guard let function = Function.named[name] ?? places?.function else {
+        let known = Function.named[name]
+        let places = known == nil ? TextSearch.functions[name] : nil
+        guard let function = known ?? places?.function else {
             throw .invalid("Unknown function: \(name)")
         }
         guard function.arity.contains(arguments.count) else {

@@ -1,19 +1,15 @@
 import TidemarkModel
 
-/// Counts the parts of a pipeline without recursion, because a deep pipeline would exhaust the
-/// stack. The compiler, which is recursive, sees only pipelines that have passed.
+/// Counts the parts of a pipeline. It ends at the first part that is nested too deep, so its
+/// recursion is bounded. The compiler sees only pipelines that have passed.
 struct DepthCheck {
     private let limits: PipelineLimits
     private var stages = 0
     private var expressions = 0
-    private var rest: [(expression: Pipeline.Expression, depth: Int)] = []
 
     static func check(_ pipeline: Pipeline, _ limits: PipelineLimits) throws(PipelineError) {
         var check = DepthCheck(limits: limits)
         try check.add(pipeline, depth: 1)
-        while let (expression, depth) = check.rest.popLast() {
-            try check.visit(expression, depth: depth)
-        }
     }
 
     private init(limits: PipelineLimits) { self.limits = limits }
@@ -24,8 +20,8 @@ struct DepthCheck {
             throw .invalid("A pipeline may have at most \(limits.stages) stages.")
         }
         for stage in pipeline.stages {
-            for argument in stage.arguments { rest.append((argument, depth)) }
-            for option in stage.options { rest.append((option.value, depth)) }
+            for argument in stage.arguments { try visit(argument, depth: depth) }
+            for option in stage.options { try visit(option.value, depth: depth) }
         }
     }
 
@@ -43,11 +39,12 @@ struct DepthCheck {
         switch expression {
         case .constant, .reference, .field, .variable: return
         case .pipeline(let pipeline): try add(pipeline, depth: depth + 1)
-        case .array(let elements): for element in elements { rest.append((element, depth + 1)) }
-        case .map(let entries): for entry in entries { rest.append((entry.value, depth + 1)) }
+        case .array(let elements): for element in elements { try visit(element, depth: depth + 1) }
+        case .map(let entries):
+            for entry in entries { try visit(entry.value, depth: depth + 1) }
         case .function(_, let arguments, let options):
-            for argument in arguments { rest.append((argument, depth + 1)) }
-            for option in options { rest.append((option.value, depth + 1)) }
+            for argument in arguments { try visit(argument, depth: depth + 1) }
+            for option in options { try visit(option.value, depth: depth + 1) }
         }
     }
 }

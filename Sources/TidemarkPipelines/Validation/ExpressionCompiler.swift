@@ -107,9 +107,9 @@ extension Environment {
 
     /// Returns the collection that a relative or absolute reference names.
     func collection(_ text: String) throws(PipelineError) -> CollectionPath {
-        let root = database.documentsRoot + "/"
         var rest = text
         if text.hasPrefix("projects/") {
+            let root = database.documentsRoot + "/"
             guard text.hasPrefix(root) else {
                 throw .invalid("\"\(text)\" belongs to another database.")
             }
