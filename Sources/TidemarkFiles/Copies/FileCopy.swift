@@ -77,14 +77,27 @@ enum FileCopy {
         return digest.digest
     }
 
+    /// Returns the size of a stored copy in bytes; nil if it is missing or unreadable.
+    static func size(of path: String) -> Int64? {
+        let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        if file < 0 { return nil }
+        defer { close(file) }
+        return FileSystem.version(of: file)?.size
+    }
+
     /// Returns the digests of a stored copy; nil if the file is missing or unreadable.
-    static func digest(of path: String) -> FileDigest? {
+    ///
+    /// - Parameter isWanted: Called before each part. The function returns nil if it returns false.
+    static func digest(
+        of path: String, while isWanted: () -> Bool = { true }
+    ) -> FileDigest? {
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         if file < 0 { return nil }
         defer { close(file) }
         var digest = RunningDigest()
         var buffer = [UInt8](repeating: 0, count: partSize)
         while true {
+            guard isWanted() else { return nil }
             let count = read(file, into: &buffer)
             if count < 0 { return nil }
             if count == 0 { return digest.digest }

@@ -100,6 +100,8 @@ struct UploadRun: Sendable {
     func run() async -> End {
         guard let record = await storedRecord() else { return .stopped }
         var machine = UploadMachine(target, record)
+        let comparison = CopyComparison(facts, in: folder)
+        defer { comparison.cancel() }
         let began = ContinuousClock.now
         var event = UploadMachine.Event.begin
         while !Task.isCancelled {
@@ -108,7 +110,7 @@ struct UploadRun: Sendable {
                 jitter: environment.random())
             var next: UploadMachine.Event?
             for effect in machine.step(event, at: moment) {
-                switch await perform(effect, machine.record) {
+                switch await perform(effect, machine.record, comparison) {
                 case .goOn: break
                 case .event(let event): next = event
                 case .end(let end): return end
@@ -127,7 +129,7 @@ struct UploadRun: Sendable {
     }
 
     private func perform(
-        _ effect: UploadMachine.Effect, _ record: UploadRecord
+        _ effect: UploadMachine.Effect, _ record: UploadRecord, _ comparison: CopyComparison
     ) async -> Step {
         switch effect {
         case .store(let record):
@@ -141,12 +143,13 @@ struct UploadRun: Sendable {
         case .cancel(let address):
             cancel(address)
             return .goOn
-        case .checkCopy: return .event(.copy(await copyState()))
+        case .checkCopy: return .event(.copy(await comparison.begin()))
+        case .compareCopy: return .event(.copy(await comparison.end()))
         case .send(let request):
             // A large file yields before its request: its session is asked for the offset later.
             if control.isYielding { return .end(.yielded) }
             control.beginRequest()
-            return .event(await send(request))
+            return .event(await send(request, comparison))
         case .refreshToken: return .event(.refreshed(isDone: await client.tokens.replace()))
         case .wait(let time):
             if control.isYielding { return .end(.yielded) }
@@ -164,11 +167,13 @@ struct UploadRun: Sendable {
         Task { [client, session] in await client.cancel(address, of: session.user) }
     }
 
-    private func send(_ request: UploadMachine.Request) async -> UploadMachine.Event {
+    private func send(
+        _ request: UploadMachine.Request, _ comparison: CopyComparison
+    ) async -> UploadMachine.Event {
         var chunk: [UInt8] = []
         if case .chunk(_, let offset, let length, _) = request {
             guard let bytes = await read(offset, length) else {
-                let state = await copyState()
+                let state = await comparison.look()
                 return .copy(state == .same ? .unreadable : state)
             }
             chunk = bytes
@@ -186,14 +191,6 @@ struct UploadRun: Sendable {
         if count == 0 { return [] }
         return await DiskThread.run { [folder, facts] in
             folder.copy(facts.copy).flatMap { FileCopy.read($0, from: offset, count: count) }
-        }
-    }
-
-    private func copyState() async -> UploadMachine.CopyState {
-        await DiskThread.run { [folder, facts] in
-            guard let path = folder.copy(facts.copy) else { return .missing }
-            guard let digest = FileCopy.digest(of: path) else { return .unreadable }
-            return digest == facts.digest ? .same : .changed
         }
     }
 

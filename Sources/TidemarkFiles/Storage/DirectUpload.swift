@@ -46,7 +46,7 @@ struct DirectUpload: Sendable {
                     furthest = max(furthest, bytes)
                     onProgress?(bytes)
                 case .cancel(let address): endSession(address)
-                case .checkCopy: event = .copy(.same)
+                case .checkCopy, .compareCopy: event = .copy(.same)
                 case .send(let request): event = await send(request)
                 case .refreshToken:
                     event = .refreshed(isDone: await storage.client.tokens.replace())

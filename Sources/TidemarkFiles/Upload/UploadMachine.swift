@@ -10,7 +10,8 @@ struct UploadMachine: Hashable, Sendable {
     enum Event: Hashable, Sendable {
         /// The first event of a machine.
         case begin
-        /// The result of ``Effect/checkCopy``, or of a chunk that could not be read.
+        /// The result of ``Effect/checkCopy`` or ``Effect/compareCopy``, or of a chunk that could
+        /// not be read.
         case copy(CopyState)
         case answer(UploadAnswer)
         /// The request has no answer: the network failed.
@@ -45,7 +46,11 @@ struct UploadMachine: Hashable, Sendable {
         case progress(Int64)
         /// Ends a session that is no longer needed. The machine does not wait for the answer.
         case cancel(address: String)
+        /// Looks for the copy and its size, and begins the comparison of its bytes with its digest.
+        /// The answer does not wait for the comparison, which takes as long as a fast upload.
         case checkCopy
+        /// Waits for the end of the comparison.
+        case compareCopy
         case send(Request)
         case refreshToken
         case wait(Duration)
@@ -65,7 +70,7 @@ struct UploadMachine: Hashable, Sendable {
     }
 
     private enum Waiting: Hashable, Sendable {
-        case begin, copy, token, pause, end
+        case begin, copy, comparison, token, pause, end
         case answer(Request)
     }
 
@@ -77,6 +82,8 @@ struct UploadMachine: Hashable, Sendable {
     /// True if Storage has reported the session's offset to this process.
     private var knowsOffset = false
     private var isCopyChecked = false
+    /// True if all bytes of the copy are those of its digest. The last chunk leaves only then.
+    private var isCopyCompared = false
     /// True if Storage has said in this process that no good object exists, and nothing that can
     /// complete the object was sent since.
     private var hasLooked = false
@@ -116,7 +123,9 @@ struct UploadMachine: Hashable, Sendable {
     mutating func step(_ event: Event, at moment: Moment) -> [Effect] {
         switch (event, waiting) {
         case (.begin, .begin): return [.progress(record.furthest)] + next(moment)
-        case (.copy(let state), .copy), (.copy(let state), .answer): return copy(state, moment)
+        case (.copy(let state), .copy), (.copy(let state), .comparison),
+            (.copy(let state), .answer):
+            return copy(state, moment)
         case (.answer(let answer), .answer(let request)): return take(answer, to: request, moment)
         case (.broke, .answer):
             knowsOffset = false
@@ -164,6 +173,11 @@ struct UploadMachine: Hashable, Sendable {
         return [.checkCopy]
     }
 
+    private mutating func compareCopy() -> [Effect] {
+        waiting = .comparison
+        return [.compareCopy]
+    }
+
     private mutating func end(_ effect: Effect) -> [Effect] {
         waiting = .end
         guard let session = record.session else { return [effect] }
@@ -177,6 +191,7 @@ struct UploadMachine: Hashable, Sendable {
         let offset = session.confirmed
         let length = chunks.next(from: offset, size: target.size, at: moment.elapsed)
         let isLast = offset + Int64(length) == target.size
+        if isLast, !isCopyCompared { return compareCopy() }
         var effects: [Effect] = []
         if isLast {
             hasLooked = false
@@ -201,12 +216,16 @@ struct UploadMachine: Hashable, Sendable {
 
     private mutating func copy(_ state: CopyState, _ moment: Moment) -> [Effect] {
         switch state {
-        case .same: isCopyChecked = true
+        case .same:
+            if waiting == .comparison { isCopyCompared = true }
+            isCopyChecked = true
         case .unreadable: return pause(moment)
         case .changed, .missing:
             #if TIDEMARK_DEFECTS
-                if defects.contains(.copyUnchecked), state == .changed, waiting == .copy {
-                    isCopyChecked = true
+                if defects.contains(.copyUnchecked), state == .changed,
+                    waiting == .copy || waiting == .comparison
+                {
+                    (isCopyChecked, isCopyCompared) = (true, true)
                     return next(moment)
                 }
             #endif
@@ -378,7 +397,7 @@ struct UploadMachine: Hashable, Sendable {
             return [.store(record), .progress(target.size)] + end(.finished(object))
         }
         record.damagedObjects += 1
-        isCopyChecked = false
+        (isCopyChecked, isCopyCompared) = (false, false)
         mustRemove = true
         return [.store(record)] + next(moment)
     }

@@ -28,6 +28,8 @@ struct UploadHistory {
     private var isUnsure = false
     /// The version of the local copy: 1 at first; nil if the copy is missing.
     private var version: Int? = 1
+    /// All versions that the copy has had.
+    private var versions: Set<Int?> = [1]
     private let mayLoseCopy: Bool
     private let faultRate: Double
     private let killRate: Double
@@ -125,7 +127,13 @@ struct UploadHistory {
         case .cancel: return nil
         case .checkCopy:
             changeCopy()
-            return .copy(version == 1 ? .same : version == nil ? .missing : .changed)
+            // A copy with other bytes has the same size.
+            return .copy(version == nil ? .missing : .same)
+        case .compareCopy:
+            // The comparison has read the copy before it changes.
+            let compared = version
+            changeCopy()
+            return .copy(compared == 1 ? .same : compared == nil ? .missing : .changed)
         case .send(let request): return send(request)
         case .refreshToken: return .refreshed(isDone: dice.happens(0.8))
         case .wait(let delay):
@@ -174,6 +182,7 @@ struct UploadHistory {
     private mutating func changeCopy() {
         guard mayLoseCopy, isTroubled, dice.happens(0.05) else { return }
         version = dice.happens(0.5) ? nil : 2
+        versions.insert(version)
     }
 
     private mutating func pass(_ time: Duration) {
@@ -205,8 +214,8 @@ struct UploadHistory {
         case .failed(let problem):
             let isHonest =
                 switch problem {
-                case .copyMissing: version == nil
-                case .copyChanged: version == 2
+                case .copyMissing: versions.contains(nil)
+                case .copyChanged: versions.contains(2)
                 default: false
                 }
             if !isHonest { violations.append("failed with \(problem), copy \(version ?? 0)") }

@@ -24,8 +24,16 @@ import Testing
         var machine = UploadMachine(target(size: size))
         _ = machine.step(.begin, at: moment())
         _ = machine.step(.copy(.same), at: moment())
-        _ = machine.step(.answer(UploadAnswer(200, .active, address: "s")), at: moment())
+        _ = started(&machine)
         return machine
+    }
+
+    /// Opens the session. Before a chunk that is the last, the copy turns out to be the same.
+    private func started(_ machine: inout UploadMachine) -> [UploadMachine.Effect] {
+        let answer = UploadAnswer(200, .active, address: "s")
+        let effects = machine.step(.answer(answer), at: moment())
+        return effects.last == .compareCopy
+            ? machine.step(.copy(.same), at: moment()) : effects
     }
 
     private func request(_ effects: [UploadMachine.Effect]) -> UploadMachine.Request? {
@@ -85,8 +93,7 @@ import Testing
         var machine = UploadMachine(target(size: 0))
         _ = machine.step(.begin, at: moment())
         _ = machine.step(.copy(.same), at: moment())
-        let effects = machine.step(
-            .answer(UploadAnswer(200, .active, address: "s")), at: moment())
+        let effects = started(&machine)
         #expect(request(effects) == .chunk(address: "s", offset: 0, length: 0, isLast: true))
     }
 
@@ -95,13 +102,49 @@ import Testing
         #expect(machine.record.mayExist)
         machine = open(size: Self.unit + 1)
         #expect(!machine.record.mayExist)
-        let effects = machine.step(
+        let sent = machine.step(
             .answer(UploadAnswer(200, .active, received: Self.unit)), at: moment())
+        #expect(sent.last == .compareCopy)
+        let effects = machine.step(.copy(.same), at: moment())
         guard case .store(let record)? = effects.dropLast().last else {
             Issue.record("nothing is stored before the request")
             return
         }
         #expect(record.mayExist)
+    }
+
+    /// Most chunks leave while the copy is still compared. The last one completes the object.
+    @Test(arguments: [UploadMachine.CopyState.changed, .missing])
+    func `a copy that is not the same ends before its last chunk`(state: UploadMachine.CopyState) {
+        var machine = open(size: 2 * Self.unit)
+        let sent = machine.step(
+            .answer(UploadAnswer(200, .active, received: Self.unit)), at: moment())
+        #expect(sent.last == .compareCopy)
+        let effects = machine.step(.copy(state), at: moment())
+        #expect(effects.first == .cancel(address: "s"))
+        #expect(failure(effects) == (state == .changed ? .copyChanged : .copyMissing))
+        #expect(!machine.record.mayExist, "nothing that completes the object was sent")
+    }
+
+    @Test func `a copy that cannot be read at its end is compared again`() {
+        var machine = open(size: Self.unit + 1)
+        _ = machine.step(.answer(UploadAnswer(200, .active, received: Self.unit)), at: moment())
+        #expect(machine.step(.copy(.unreadable), at: moment()) == [.wait(.zero)])
+        #expect(machine.step(.ready, at: moment()) == [.compareCopy])
+        #expect(request(machine.step(.copy(.same), at: moment())) != nil)
+    }
+
+    /// What an earlier process has sent is compared too.
+    @Test func `an upload that continues compares its whole copy`() {
+        let session = UploadRecord.Session(address: "s", madeAt: 1_000, confirmed: Self.unit)
+        var machine = UploadMachine(
+            target(size: Self.unit + 1), UploadRecord(session: session, furthest: Self.unit))
+        _ = machine.step(.begin, at: moment())
+        let asked = machine.step(
+            .answer(UploadAnswer(200, .active, received: Self.unit)), at: moment())
+        #expect(asked.last == .checkCopy)
+        #expect(machine.step(.copy(.same), at: moment()) == [.compareCopy])
+        #expect(failure(machine.step(.copy(.changed), at: moment())) == .copyChanged)
     }
 
     @Test func `a lost last answer is looked up and compared`() {
@@ -141,7 +184,7 @@ import Testing
                 #expect(failure(effects) == .damagedOnTheWay)
             } else {
                 #expect(request(effects) == .start)
-                _ = machine.step(.answer(UploadAnswer(200, .active, address: "s")), at: moment())
+                _ = started(&machine)
             }
         }
     }
@@ -214,7 +257,7 @@ import Testing
         // The object is still being completed when Storage is asked, and there a moment later.
         #expect(machine.step(.answer(UploadAnswer(404)), at: moment()) == [.checkCopy])
         _ = machine.step(.copy(.same), at: moment())
-        _ = machine.step(.answer(UploadAnswer(200, .active, address: "s")), at: moment())
+        _ = started(&machine)
         let denied = machine.step(.answer(UploadAnswer(403, .final)), at: moment())
         #expect(denied.first == .cancel(address: "s"))
         #expect(request(denied) == .look)

@@ -267,7 +267,7 @@ struct FileWorld {
             switch effect {
             case .store(let record): try keep(UploadState(record: record), of: id, as: .waiting)
             case .progress, .cancel: break
-            case .checkCopy:
+            case .checkCopy, .compareCopy:
                 let copy = try files().first { $0.id == id }.map { facts($0).copy } ?? ""
                 run.event = .copy(copies.contains(copy) ? .same : .missing)
             case .send(let request): run.event = send(request, run.machine.target)
