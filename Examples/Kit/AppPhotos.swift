@@ -10,7 +10,7 @@ public struct AppPhotos: Sendable {
     public enum Place: Hashable, Sendable {
         /// The copy on this phone.
         case onPhone(URL)
-        /// The photo's address in Storage, which needs no sign-in.
+        /// The photo's `gs://` address, for a pipeline with ``AppPhotos/environment``.
         case inStorage(URL)
     }
 
@@ -36,23 +36,16 @@ public struct AppPhotos: Sendable {
     }
 
     /// Returns the place of the photo in a field: the copy on this phone until the document is sent
-    /// with it, and then its address. Returns nil without a photo, and while Storage cannot be
-    /// asked.
+    /// with it, and then the object in Storage. Returns nil without a photo.
     ///
-    /// Costs no read of a document. A photo in Storage costs a request to Storage.
+    /// Costs no read of a document, and sends nothing.
     ///
     /// - Parameter path: The object's name in the field; nil if it is not known.
     public func place(
         of field: String, in document: DocumentReference, path: String?
     ) async -> Place? {
         if let copy = try? await document.file(field) { return .onPhone(copy) }
-        guard let path, let address = await address(of: path) else { return nil }
-        return .inStorage(address)
-    }
-
-    /// Returns the address of an object; nil if Storage does not answer or has no such object.
-    public func address(of path: String) async -> URL? {
-        try? await storage.reference(withPath: path).downloadURL()
+        return path.map { .inStorage(object($0)) }
     }
 
     /// The environment of a pipeline that loads the app's photos with the user's tokens.

@@ -112,12 +112,12 @@ import TidemarkTesting
             #expect(Data(object.bytes) == bytes && object.object.uploader == "ada")
             #expect(try await storage.objects().count == 1)
             #expect(try await storage.openUploads(limit: 2).isEmpty, "one session was enough")
-            try await until("the photo is shown from Storage") {
-                guard case .inStorage(let address) = await again.photo(of: arrived) else {
-                    return false
-                }
-                return address.absoluteString.contains("alt=media&token=")
+            // The message is acknowledged a moment after it is on the server.
+            let photos = try #require(next.photos)
+            try await until("the photo is in Storage") {
+                await again.photo(of: arrived) == .inStorage(photos.object(photo.path))
             }
+            #expect(photos.object(photo.path).absoluteString == "gs://bucket/" + photo.path)
             await sender.stop()
         }
     }

@@ -5,8 +5,10 @@ import HTTPTesting
 import TestSupport
 import Testing
 import Tidemark
+import TidemarkApp
 import TidemarkFiles
 import TidemarkHTTP
+import TidemarkImages
 import TidemarkObjects
 
 @testable import HomesCore
@@ -66,7 +68,30 @@ import TidemarkObjects
             #expect(sent.photo?.path == object.path.name && sent.photo?.size == 12_000_000)
             #expect(object.path.name.hasPrefix("users/\(id)/") && object.uploader == id)
             await third.close()
+            try await seesPicture(on: ground, of: id, in: address)
         }
+    }
+
+    /// Loads the picture by its `gs://` address, for a screen of its own, as the view controllers
+    /// do.
+    private func seesPicture(
+        on ground: PhoneGround, of id: String, in address: String
+    ) async throws {
+        let settings = ground.settings("phone", storage: address)
+        let stack = try TidemarkStack(HomesAfter.settings(settings))
+        guard case .signedIn = await stack.identity.load() else {
+            Issue.record("nobody is signed in")
+            return
+        }
+        var files = FileSettings(bucket: "bucket")
+        files.address = address
+        let photo = try HomePhoto(
+            AppPhotos(stack.firestore, files), stack.firestore,
+            folder: ground.folder + "/other-pictures")
+        var pictures = photo.pictures(of: id).makeAsyncIterator()
+        let picture = try #require(await pictures.next())
+        #expect(picture.width > 0 && picture.height > 0)
+        await stack.close()
     }
 
     @Test func `takes the place of the former one, whose object is deleted`() async throws {

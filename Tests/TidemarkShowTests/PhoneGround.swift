@@ -74,24 +74,34 @@ struct PhoneGround: Sendable {
         storage.close()
     }
 
+    /// Returns the settings of a phone with this name.
+    func settings(
+        _ name: String, isOnline: Bool = true, storage: String? = nil
+    ) -> PhoneSettings {
+        var settings = PhoneSettings(
+            folder: "\(folder)/\(name)", project: "phones",
+            firestore: isOnline ? socket.host : "127.0.0.1:1",
+            accounts: isOnline ? accounts.host : "127.0.0.1:1", user: project.user, label: name)
+        settings.storage = storage.map {
+            PhoneStorage(bucket: "bucket", address: isOnline ? $0 : "http://127.0.0.1:1")
+        }
+        return settings
+    }
+
     /// - Parameters:
     ///   - isOnline: True if servers answer at the phone's addresses.
     ///   - pictures: The part of a picture's address before its name.
     ///   - storage: The address of Storage; nil if the phone has none.
     ///   - photos: The folder of the user's photos.
+    ///   - token: The user's token, in an app without its own accounts.
     func phone<App: PhoneApp>(
         _ type: App.Type, _ name: String = "phone", isOnline: Bool = true, pictures: String? = nil,
-        storage: String? = nil, photos: URL? = nil
+        storage: String? = nil, photos: URL? = nil, token: String? = nil
     ) throws -> App {
-        var settings = PhoneSettings(
-            folder: "\(folder)/\(name)", project: "phones",
-            firestore: isOnline ? socket.host : "127.0.0.1:1",
-            accounts: isOnline ? accounts.host : "127.0.0.1:1", user: project.user, label: name)
+        var settings = settings(name, isOnline: isOnline, storage: storage)
         settings.pictures = pictures
-        settings.storage = storage.map {
-            PhoneStorage(bucket: "bucket", address: isOnline ? $0 : "http://127.0.0.1:1")
-        }
         settings.photos = photos?.path
+        settings.token = token
         var environment = PhoneEnvironment(settings)
         // The server counts a figure only once per launch. The screen waits long for the figure,
         // because these tests do not measure the speed of the machine.

@@ -34,7 +34,8 @@ func checked(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
         stub("ImageIO", ["CoreFoundationStub", "CoreGraphics"]), stub("Network"),
         stub("HealthKit"), stub("SwiftUI", ["CoreGraphics", "SwiftUIMacros"]),
         stub("AuthenticationServices", ["SwiftUI"]), stub("BackgroundTasks"), stub("os"),
-        stub("Combine"), stub("Charts", ["SwiftUI"]), stub("PhotosUI", ["SwiftUI"]), stub("UIKit"),
+        stub("Combine"), stub("Charts", ["SwiftUI"]), stub("PhotosUI", ["SwiftUI"]),
+        stub("UIKit", ["CoreGraphics"]),
         .macro(name: "SwiftUIMacros", path: "Macros", swiftSettings: settings),
     ]
     let modules: [Target.Dependency] = [

@@ -23,9 +23,10 @@
                 let services = try PhoneServices()
                 stack = try TidemarkStack(ChatsApp.settings(services))
                 photos = AppPhotos(stack.firestore, services)
+                var environment = photos.environment
+                environment.connectivity = stack.connectivity
                 pipeline = try ImagePipeline(
-                    folder: PhoneServices.pictures,
-                    environment: ImageEnvironment(connectivity: stack.connectivity))
+                    folder: PhoneServices.pictures, environment: environment)
                 people = ProfilePictures(pipeline) { [firestore = stack.firestore] id in
                     let person = try await firestore.collection("users").document(id).getDocument()
                     let address = person.get("picture") as? String

@@ -27,8 +27,6 @@ public final class ChatModel {
     @ObservationIgnored private let app: ChatsApp
     @ObservationIgnored private let chat: DocumentReference
     @ObservationIgnored private let feed: Feed
-    /// The addresses of photos, by their paths. Each costs a request to Storage.
-    @ObservationIgnored private var addresses: [String: URL] = [:]
 
     init(_ id: String, in app: ChatsApp) throws(FirestoreError) {
         self.app = app
@@ -114,19 +112,13 @@ public final class ChatModel {
     // MARK: Photos
 
     /// Returns the place of a message's photo: the copy on this phone until the message is sent,
-    /// and then its address. Returns nil without a photo, and while Storage cannot be asked.
+    /// and then the object in Storage. Returns nil without a photo.
     ///
-    /// Costs no read of a document. The first call for a photo in Storage costs a request to
-    /// Storage.
+    /// Costs no read of a document, and sends nothing.
     public func photo(of message: ChatMessage) async -> AppPhotos.Place? {
         guard let photos = app.photos, let id = message.id else { return nil }
-        if let copy = try? await messageDocument(id).file("photo") { return .onPhone(copy) }
-        guard let path = message.photo?.path else { return nil }
-        if let known = addresses[path] { return .inStorage(known) }
-        guard let address = await photos.address(of: path) else { return nil }
-        if addresses.count >= ChatsApp.heldMessages { addresses = [:] }
-        addresses[path] = address
-        return .inStorage(address)
+        return await photos.place(
+            of: "photo", in: messageDocument(id), path: message.photo?.path)
     }
 
     /// Updates ``uploads`` until the task is cancelled.

@@ -41,7 +41,8 @@
         let isWaiting: Bool
         let model: ChatModel
         @State private var copy: TidemarkImages.Picture?
-        @State private var address: URL?
+        /// The `gs://` address.
+        @State private var object: URL?
         @Environment(\.displayScale) private var scale
 
         var body: some View {
@@ -50,7 +51,7 @@
                     Image(decorative: image, scale: scale).resizable()
                         .aspectRatio(contentMode: .fill)
                 } else {
-                    TidemarkImage(url: address) { _ in
+                    TidemarkImage(url: object) { _ in
                         RoundedRectangle(cornerRadius: 12).fill(.quaternary)
                     }
                 }
@@ -66,7 +67,7 @@
                 let size = PictureSize(
                     width: Int(Self.width * scale), height: Int(Self.height * scale))
                 copy = await AppPhotos.decode(file, size: size)
-            case .inStorage(let url): address = url
+            case .inStorage(let url): object = url
             case nil: break
             }
         }

@@ -1,20 +1,21 @@
-import ExampleKit
+public import ExampleKit
 import Foundation
-import Tidemark
+public import Tidemark
+import TidemarkApp
 import TidemarkFiles
-import TidemarkImages
+public import TidemarkImages
 
 /// The picture of the user's profile.
-struct HomePhoto: Sendable {
+public struct HomePhoto: Sendable {
     private static let size = PictureSize(width: 160, height: 160)
 
-    let photos: AppPhotos
+    public let photos: AppPhotos
     private let firestore: Firestore
     private let pipeline: ImagePipeline
 
     /// - Parameter folder: The folder of the pictures, used by this app alone.
     /// - Throws: The file system's error.
-    init(_ photos: AppPhotos, _ firestore: Firestore, folder: String) throws {
+    public init(_ photos: AppPhotos, _ firestore: Firestore, folder: String) throws {
         self.photos = photos
         self.firestore = firestore
         pipeline = try ImagePipeline(
@@ -53,10 +54,31 @@ struct HomePhoto: Sendable {
     /// profile is sent, then from Storage with the user's token. Returns nil while it cannot be
     /// loaded.
     func load(_ photo: StoredFile, of user: String) async -> TidemarkImages.Picture? {
-        if let copy = try? await profile(of: user).file(Paths.photo) {
-            return await AppPhotos.decode(copy, size: Self.size)
+        let place = await photos.place(
+            of: Paths.photo, in: profile(of: user), path: photo.path)
+        switch place {
+        case .onPhone(let copy): return await AppPhotos.decode(copy, size: Self.size)
+        case .inStorage(let object):
+            return try? await pipeline.picture(PictureRequest(object, size: Self.size)).picture
+        case nil: return nil
         }
-        let request = PictureRequest(photos.object(photo.path), size: Self.size)
-        return try? await pipeline.picture(request).picture
+    }
+
+    /// Returns the picture of a user's profile now and after each change, for one reader. Leaves
+    /// out a picture that cannot be loaded.
+    public func pictures(of user: String) -> AsyncStream<TidemarkImages.Picture> {
+        let (pictures, input) = AsyncStream.makeStream(
+            of: TidemarkImages.Picture.self, bufferingPolicy: .bufferingNewest(1))
+        let task = Task {
+            defer { input.finish() }
+            for try await profile in profile(of: user).values(as: Profile.self) {
+                guard case .value(let profile) = profile, let photo = profile.photo,
+                    let picture = await load(photo, of: user)
+                else { continue }
+                input.yield(picture)
+            }
+        }
+        input.onTermination = { _ in task.cancel() }
+        return pictures
     }
 }

@@ -7,8 +7,21 @@
 
     /// The app with view controllers. It has no storyboard.
     @main final class HomesDelegate: UIResponder, UIApplicationDelegate {
-        /// The stack of the process. All scenes share it, because one folder has one owner.
-        static let stack = Result { try TidemarkStack(HomesAfter.settings(PhoneServices())) }
+        /// The data of the process. All scenes share it, because one folder has one owner.
+        struct Parts {
+            let stack: TidemarkStack
+            let photo: HomePhoto
+
+            init() throws {
+                let services = try PhoneServices()
+                stack = try TidemarkStack(HomesAfter.settings(services))
+                photo = try HomePhoto(
+                    AppPhotos(stack.firestore, services), stack.firestore,
+                    folder: PhoneServices.pictures.path)
+            }
+        }
+
+        static let parts = Result { try Parts() }
 
         func application(
             _ application: UIApplication,
@@ -32,8 +45,9 @@
         ) {
             guard let scene = scene as? UIWindowScene else { return }
             let window = UIWindow(windowScene: scene)
-            switch HomesDelegate.stack {
-            case .success(let stack): window.rootViewController = LaunchController(stack)
+            switch HomesDelegate.parts {
+            case .success(let parts):
+                window.rootViewController = LaunchController(parts.stack, parts.photo)
             case .failure(let error): window.rootViewController = ProblemController("\(error)")
             }
             window.makeKeyAndVisible()

@@ -10,10 +10,13 @@
     ///
     /// ```swift
     /// let stack = try TidemarkStack(HomesAfter.settings(folder: folder, info))
-    /// window.rootViewController = LaunchController(stack)
+    /// let photos = AppPhotos(stack.firestore, FileSettings(bucket: bucket))
+    /// let photo = try HomePhoto(photos, stack.firestore, folder: pictures)
+    /// window.rootViewController = LaunchController(stack, photo)
     /// ```
     final class LaunchController: UIViewController {
         private let stack: TidemarkStack
+        private let photo: HomePhoto?
         private var launch: Launch?
         private var watching: Task<Void, Never>?
         /// The place of the last state, and the controller that shows it.
@@ -29,8 +32,9 @@
             case members(UserID)
         }
 
-        init(_ stack: TidemarkStack) {
-            self.stack = stack
+        /// - Parameter photo: The picture of the user's profile; nil in an app without Storage.
+        init(_ stack: TidemarkStack, _ photo: HomePhoto? = nil) {
+            (self.stack, self.photo) = (stack, photo)
             super.init(nibName: nil, bundle: nil)
         }
 
@@ -84,7 +88,8 @@
                 guard let feed = try? stack.feeds(of: user).first else {
                     return WaitingController()
                 }
-                return UINavigationController(rootViewController: MembersController(feed))
+                return UINavigationController(
+                    rootViewController: MembersController(feed, of: user, photo: photo))
             }
         }
 

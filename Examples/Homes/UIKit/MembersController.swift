@@ -3,20 +3,27 @@
     import HomesCore
     import Tidemark
     import TidemarkApp
+    import TidemarkImages
     import UIKit
 
-    /// Shows the members of a home. Each difference of the feed becomes a change of rows.
+    /// Shows the members of a home, below the picture of the user's profile. Each difference of the
+    /// feed becomes a change of rows.
     final class MembersController: UITableViewController {
         private let members: TypedFeed<Member>
         private var items: [TypedItem<Member>] = []
         private var watching: Task<Void, Never>?
+        /// The picture of the profile; nil in an app without Storage.
+        private let photo: HomePhoto?
+        private let user: UserID
+        private var drawing: Task<Void, Never>?
         /// The key of the position in the app's defaults.
         private static let key = "position of the members"
         /// The id of the row to scroll to when the table has the row.
         private var wanted: String?
 
-        init(_ feed: Feed) {
+        init(_ feed: Feed, of user: UserID, photo: HomePhoto?) {
             members = TypedFeed(of: Member.self, feed)
+            (self.user, self.photo) = (user, photo)
             super.init(style: .plain)
             title = "Neighbours"
         }
@@ -24,7 +31,10 @@
         @available(*, unavailable)
         required init?(coder: NSCoder) { fatalError("This controller is in no storyboard.") }
 
-        deinit { watching?.cancel() }
+        deinit {
+            watching?.cancel()
+            drawing?.cancel()
+        }
 
         override func viewDidLoad() {
             super.viewDidLoad()
@@ -37,6 +47,24 @@
                 for await diff in diffs { self?.show(diff) }
             }
             showPosition()
+            showPicture()
+        }
+
+        /// Shows the picture above the rows: from its copy on this phone until the profile is sent,
+        /// then by its `gs://` address.
+        private func showPicture() {
+            guard let pictures = photo?.pictures(of: user.text) else { return }
+            drawing?.cancel()
+            drawing = Task { [weak self] in
+                for await picture in pictures {
+                    guard let image = picture.makeCGImage() else { continue }
+                    let view = UIImageView(
+                        image: UIImage(cgImage: image, scale: 2, orientation: .up))
+                    view.contentMode = .scaleAspectFit
+                    view.accessibilityLabel = "Your picture"
+                    self?.tableView.tableHeaderView = view
+                }
+            }
         }
 
         override func viewWillDisappear(_ animated: Bool) {
@@ -87,7 +115,9 @@
             }
         }
 
+        /// Reads the news, and loads a picture again that could not be loaded.
         private func refresh() {
+            showPicture()
             Task { [members, weak self] in
                 // The prompt shows an error.
                 _ = try? await members.feed.sync()

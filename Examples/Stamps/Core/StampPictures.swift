@@ -37,7 +37,9 @@ final class StampPictures: Sendable {
     init(
         folder: String, address: String?, photos: AppPhotos?, of stamps: CollectionReference
     ) throws {
-        pipeline = try ImagePipeline(folder: URL(fileURLWithPath: folder))
+        pipeline = try ImagePipeline(
+            folder: URL(fileURLWithPath: folder),
+            environment: photos?.environment ?? ImageEnvironment())
         self.address = address
         self.photos = photos
         self.stamps = stamps
@@ -91,8 +93,8 @@ final class StampPictures: Sendable {
                 throw PictureError.notFound
             }
             source = .copy(picture)
-        case .inStorage(let address):
-            let request = PictureRequest(address, size: Self.size)
+        case .inStorage(let object):
+            let request = PictureRequest(object, size: Self.size)
             _ = try await pipeline.picture(request)
             source = .request(request)
         case nil: throw PictureError.notFound

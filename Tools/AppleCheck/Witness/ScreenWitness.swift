@@ -119,6 +119,13 @@ import SwiftUI
         static let place: (Int, Int) -> IndexPath = { IndexPath(row: $0, section: $1) }
         static let row: (IndexPath) -> Int = { $0.row }
         static let refresh: (UITableViewController) -> UIRefreshControl? = { $0.refreshControl }
+        static let picture: (CGImage) -> UIImageView = { image in
+            let view = UIImageView(image: UIImage(cgImage: image, scale: 2, orientation: .up))
+            view.contentMode = .scaleAspectFit
+            view.accessibilityLabel = ""
+            return view
+        }
+        static let header: (UITableView, UIView?) -> Void = { $0.tableHeaderView = $1 }
         static let ended: (UIRefreshControl) -> Void = { $0.endRefreshing() }
     }
 

@@ -66,6 +66,8 @@ public import Foundation
     /// https://developer.apple.com/documentation/uikit/uitableview/rowanimation
     public enum RowAnimation: Int, Sendable { case fade, none = 5, automatic = 100 }
 
+    /// https://developer.apple.com/documentation/uikit/uitableview/tableheaderview
+    open var tableHeaderView: UIView?
     open func register(_ cellClass: AnyClass?, forCellReuseIdentifier identifier: String) {}
     open func dequeueReusableCell(
         withIdentifier identifier: String, for indexPath: IndexPath

@@ -1,6 +1,7 @@
 // https://developer.apple.com/documentation/uikit. These views are not drawn: the view controllers
 // of
 // the example apps are only type-checked.
+public import CoreGraphics
 public import Foundation
 
 /// https://developer.apple.com/documentation/uikit/uiresponder
@@ -24,6 +25,21 @@ public final class UIColor: Sendable {
     public required init?(coder: NSCoder) { return nil }
     /// https://developer.apple.com/documentation/uikit/uiwindow/makekeyandvisible()
     open func makeKeyAndVisible() {}
+}
+
+/// https://developer.apple.com/documentation/uikit/uiimage
+public final class UIImage: Sendable {
+    /// https://developer.apple.com/documentation/uikit/uiimage/orientation
+    public enum Orientation: Int, Sendable { case up, down, left, right }
+    /// https://developer.apple.com/documentation/uikit/uiimage/init(cgimage:scale:orientation:)
+    public init(cgImage: CGImage, scale: CGFloat, orientation: Orientation) {}
+}
+
+/// https://developer.apple.com/documentation/uikit/uiimageview
+@MainActor open class UIImageView: UIView {
+    /// https://developer.apple.com/documentation/uikit/uiimageview/init(image:)
+    public init(image: UIImage?) { super.init(frame: .zero) }
+    public required init?(coder: NSCoder) { return nil }
 }
 
 /// https://developer.apple.com/documentation/uikit/nstextalignment
@@ -57,6 +73,9 @@ public struct NSDirectionalEdgeInsets: Sendable {
         public static let flexibleHeight = AutoresizingMask(rawValue: 16)
     }
 
+    /// https://developer.apple.com/documentation/uikit/uiview/contentmode-swift.enum
+    public enum ContentMode: Int, Sendable { case scaleToFill, scaleAspectFit, scaleAspectFill }
+
     /// https://developer.apple.com/documentation/uikit/uiview/init(frame:)
     public init(frame: CGRect) {
         self.frame = frame
@@ -69,6 +88,9 @@ public struct NSDirectionalEdgeInsets: Sendable {
     open var bounds: CGRect { CGRect(origin: .zero, size: frame.size) }
     open var autoresizingMask: AutoresizingMask = []
     open var backgroundColor: UIColor?
+    open var contentMode = ContentMode.scaleToFill
+    /// https://developer.apple.com/documentation/objectivec/nsobject-swift.class/accessibilitylabel
+    open var accessibilityLabel: String?
     open var directionalLayoutMargins = NSDirectionalEdgeInsets(
         top: 0, leading: 0, bottom: 0, trailing: 0)
     open func addSubview(_ view: UIView) {}
