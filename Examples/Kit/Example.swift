@@ -19,6 +19,8 @@ public struct Example: Sendable {
     public var isUsedBefore = true
     /// True if the user of a phone has photos to send.
     public var hasPhotos = false
+    /// The phone of another person, to whom the user sends photos; nil if there is none.
+    public var otherPhone: OtherPhone?
     /// The example whose rules are deployed; nil for this one.
     public var rulesOf: String?
     /// The use of the version before the update, which had FirebaseFirestore. Nil if there was no
@@ -87,6 +89,10 @@ public struct PhoneProject: Sendable {
     /// The phones' time. It is one night later when the story begins, and advances when the clock
     /// is turned.
     public var now: Timestamp
+    /// The place of the project's files without a simulated network; nil if there are none.
+    public var storage: PhoneStorage?
+    /// The folder of the photos that the phone's user has taken; nil if there are none.
+    public var photos: String?
 
     public init(firestore: Firestore, user: PhoneUser, dayStart: Timestamp) {
         self.firestore = firestore
@@ -138,7 +144,7 @@ public struct StoryScene: Sendable {
         case others(Int)
         /// Makes the ``StoryAction`` with this id on the second device.
         case secondDevice(String)
-        /// Taps a control or row on each phone that shows it.
+        /// Taps a control or row on each phone, as soon as its screen shows it within the scene.
         case tap(String, text: String = "")
         /// Turns the clocks of the server and both phones forward, in seconds.
         case turnClock(Double)
@@ -148,6 +154,8 @@ public struct StoryScene: Sendable {
     public enum Goal: Sendable, Equatable {
         case content
         case fresh
+        /// Content of which nothing waits to be sent.
+        case sent
     }
 }
 

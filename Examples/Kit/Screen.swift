@@ -52,6 +52,9 @@ public struct Screen: Codable, Equatable, Sendable {
         sections.contains { $0.rows.contains { $0.kind != .skeleton } }
     }
 
+    /// True if a row waits to be sent.
+    public var isWaiting: Bool { sections.contains { $0.rows.contains { $0.isPending } } }
+
     /// The ids of all rows that show documents, in their order. Tests compare them with a full
     /// read.
     public var documents: [String] {
@@ -85,6 +88,8 @@ public struct Row: Codable, Equatable, Sendable, Identifiable {
     /// The number of unread items, such as "3", or a short word.
     public var badge: String?
     public var picture: Picture?
+    /// The photograph of a message; nil until it is loaded.
+    public var photo: Photo?
     /// True if the content was written here and the server does not have it yet.
     public var isPending = false
     public var isUnread = false

@@ -78,6 +78,12 @@ class Show:
                    for s in phone["screen"]["sections"] for r in s["rows"])
 
     @staticmethod
+    def photo(screen, title):
+        """Returns the row with a title and a visible photograph, if there is one."""
+        rows = [r for s in (screen or {}).get("sections", []) for r in s["rows"]]
+        return next((r for r in rows if r["title"] == title and r.get("photo")), None)
+
+    @staticmethod
     def steps(phone):
         """Returns the steps of the days that the health screen lists."""
         return {r["id"]: int(r["trailing"]) for s in phone["screen"]["sections"]
@@ -177,7 +183,56 @@ def test_the_update_shows_the_old_stamps_and_reads_the_new_ones(browser, show): 
     assert errors(browser) == []
 
 
-STORIES = [(app, "Play the story") for app in ("stamps", "homes")]
+@pytest.mark.parametrize("show", [["chats"]], indirect=True)
+@pytest.mark.bound(150)
+def test_a_photo_waits_is_killed_and_arrives(browser, show):  # noqa: F811
+    """Both apps show the photo at once. The old one holds it in memory, and loses it."""
+    def is_shown(phone):
+        row = Show.photo(phone.get("screen"), "Photo")
+        return row is not None and row["isPending"]
+
+    errors(browser)
+    browser.get(show.base)
+    until(lambda: named(browser, "heading", "Chats"))
+    show.until(is_ready, 60)
+    show.until(lambda s: all("grace" in Show.rows(p) for p in s["phones"]))
+    for side in ("before", "after"):
+        show.order(order="tap", side=side, id="grace")
+    show.until(lambda s: all(len(Show.rows(p)) >= 50 for p in s["phones"]))
+    press(browser, "Airplane mode")
+    show.until(lambda s: s["isAirplane"])
+    for title in ("As it was", "On Tidemark"):
+        press(browser, "Send a photo: " + title)
+    show.until(lambda s: all(is_shown(p) for p in s["phones"]))
+    picture = until(lambda: browser.find_element(By.CSS_SELECTOR, "#phone-after .bubble img"))
+    assert picture.aria_role == "image" and picture.accessible_name == "Photo"
+    assert browser.execute_script("return arguments[0].naturalWidth", picture) == 96
+    for title in ("As it was", "On Tidemark"):
+        press(browser, "kill -9: " + title)
+    show.until(lambda s: all("dead" in p["life"] for p in s["phones"]))
+    for title in ("As it was", "On Tidemark"):
+        press(browser, "Open the app: " + title)
+    show.until(lambda s: all("grace" in Show.rows(p) for p in s["phones"]))
+    for side in ("before", "after"):
+        show.order(order="tap", side=side, id="grace")
+    show.until(lambda s: all(len(Show.rows(p)) >= 50 for p in s["phones"]) and is_shown(s["phones"][1]))
+    before, after = show.state["phones"]
+    assert Show.photo(before["screen"], "Photo") is None
+    assert [p["other"]["photos"] for p in (before, after)] == [0, 0]
+    press(browser, "Airplane mode")
+    show.until(lambda s: s["phones"][1]["other"]["photos"] == 1, 60)
+    show.until(lambda s: Show.titled(s["phones"][1], "Photo") == 1)
+    before, after = show.state["phones"]
+    assert before["other"]["photos"] == 0 and Show.photo(after["other"]["screen"], "Photo")
+    assert [p["chosenPhotos"] for p in (before, after)] == [1, 1]
+    arrived = until(lambda: browser.find_element(
+        By.CSS_SELECTOR, "[aria-label='Grace’s phone: On Tidemark'] img"))
+    assert browser.execute_script("return arguments[0].naturalWidth", arrived) == 96
+    assert not browser.find_elements(By.CSS_SELECTOR, "[aria-label='Grace’s phone: As it was'] img")
+    assert errors(browser) == []
+
+
+STORIES = [(app, "Play the story") for app in ("stamps", "homes", "chats")]
 if IS_LONG:
     STORIES = [(app, button) for app in ("stamps", "chats", "health", "messages", "homes", "update")
                for button in ("Play the story", "3G", "3 of 10 calls fail")]
@@ -209,6 +264,13 @@ def test_a_story_plays_to_its_table(browser, show, button):  # noqa: F811
     if state["app"]["name"] == "stamps" and button == "Play the story":
         # Both apps were killed while a photo was being sent. One of them had it in memory alone.
         assert [Show.titled(phone, "Penny Black") for phone in (before, after)] == [0, 1]
+    if state["app"]["name"] == "chats":
+        # Both apps were killed before a photo was sent.
+        assert [phone["chosenPhotos"] for phone in (before, after)] == [1, 1]
+        show.until(lambda s: s["phones"][1]["other"]["photos"] == 1)
+        assert before["other"]["photos"] == 0
+        until(lambda: [row.find_elements(By.TAG_NAME, "td")[-1].text for row in
+                       browser.find_elements(By.CSS_SELECTOR, "#story tbody tr")] == ["1 of 1", "0 of 1"])
     if state["app"]["name"] == "health":
         # The old app sends and reads nothing. It counts the steps twice that both watch and phone
         # counted.

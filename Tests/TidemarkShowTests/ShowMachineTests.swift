@@ -96,6 +96,65 @@ import TidemarkPhones
                 == [.notify(.after, .tap(id: "go", text: "hi"))])
     }
 
+    /// A story taps what an earlier tap of its scene brings to the screen.
+    @Test func `a tap of a story waits for the screen that shows it`() {
+        var app = Self.app
+        app.photoControl = "photo"
+        var machine = ShowMachine(ShowState(app: app, apps: []), [])
+        machine.change(
+            to: app,
+            [
+                StoryScene("Opened.", [.launch], seconds: 5),
+                StoryScene("Sent.", [.tap("go"), .tap("photo")], seconds: 5, until: .content),
+                StoryScene("Killed.", [.tap("photo"), .kill, .launch], seconds: 5),
+            ])
+        _ = machine.step(.ordered(.play(on: .healthy)))
+        _ = machine.step(.prepared)
+        _ = show(&machine, .before)
+        _ = show(&machine, .after)
+        let taps = machine.step(.sceneOver(0)).filter {
+            if case .notify = $0 { true } else { false }
+        }
+        #expect(
+            taps == [
+                .notify(.before, .tap(id: "go", text: "")),
+                .notify(.after, .tap(id: "go", text: "")),
+            ])
+        #expect(machine.step(.sceneRead(1)).isEmpty, "the photo is not sent yet")
+        var next = Self.content
+        next.controls = [Control("photo", "Photo")]
+        #expect(
+            machine.step(.news(.after, launch: 1, .screen(next, 20)))
+                == [.notify(.after, .tap(id: "photo", text: ""))])
+        #expect(machine.state[.after].chosenPhotos == 1)
+        #expect(machine.state[.before].chosenPhotos == nil)
+        #expect(machine.state[.after].missingPhotos == 1)
+        _ = machine.step(
+            .arrived(.after, OtherPhone.View(Screen("Grace", .fresh), photos: 1)))
+        #expect(machine.state[.after].missingPhotos == 0)
+        // The scene of a tap ends, and with it the tap.
+        #expect(machine.step(.sceneOver(1)).contains(.kill(.before)))
+        #expect(machine.step(.news(.before, launch: 2, .screen(next, 20))).isEmpty)
+    }
+
+    @Test func `a scene lasts until nothing waits to be sent`() {
+        var machine = running()
+        _ = machine.step(.ordered(.play(on: .healthy)))
+        machine.change(
+            to: Self.app,
+            [
+                StoryScene("Sent.", [.launch], seconds: 5, until: .sent),
+                StoryScene("Over.", [.kill], seconds: 5),
+            ])
+        _ = machine.step(.prepared)
+        var waiting = Self.content
+        waiting.sections[0].rows[0].isPending = true
+        _ = show(&machine, .before)
+        _ = machine.step(.news(.after, launch: 1, .screen(waiting, 5)))
+        #expect(machine.step(.sceneRead(0)).isEmpty)
+        #expect(show(&machine, .after).contains(.kill(.after)))
+    }
+
     @Test func `phones hear of a network that is back, and of no other`() {
         var machine = running()
         #expect(

@@ -1,6 +1,7 @@
 import ExampleKit
 import Foundation
 import Testing
+import TidemarkImages
 import TidemarkPhones
 
 @testable import TidemarkShow
@@ -41,6 +42,28 @@ import TidemarkPhones
     ])
     func `each state of a screen is said in words`(state: Screen.State, words: String) {
         #expect(text(self.state(Screen("X", state))).contains(words))
+    }
+
+    @Test func `a photo is a part of the page, as is the phone on which it arrives`() throws {
+        let size = PictureSize(width: 4, height: 3)
+        let photo = Photo(
+            TidemarkImages.Picture(size: size, pixels: [UInt8](repeating: 200, count: 48)))
+        let row = Row("a", "Look!", kind: .bubble(isOwn: true)).with { $0.photo = photo }
+        let screen = Screen("Grace", .fresh, sections: [Screen.Section(nil, [row])])
+        var shown = state(screen)
+        #expect(text(shown).contains("<img class=\"photo\" src=\"data:image/jpeg;base64,/9j/"))
+        #expect(!text(shown).contains("Photos lost"))
+        shown.app.photoControl = "photo"
+        shown[.after].chosenPhotos = 2
+        shown[.after].other = OtherPhone.View(Screen("Grace’s phone", .fresh), photos: 1)
+        shown.story = ShowState.Story(scene: 0, count: 1, caption: "c", isOver: true)
+        shown[.after].comparison = PhoneState.Comparison(count: 1, missing: 0, extra: 0)
+        #expect(text(shown).contains("Nothing has arrived yet."))
+        #expect(text(shown).contains("Grace’s phone: On Tidemark"))
+        #expect(text(shown).contains("Photos lost"))
+        #expect(text(shown).contains("<td class=\"number bad\">1 of 2</td>"))
+        let kept = try RecordingPage([Moment(at: 0, state: shown)])
+        #expect(String(decoding: kept.html, as: UTF8.self).contains("img-src data:"))
     }
 
     @Test func `a dead end is named`() {

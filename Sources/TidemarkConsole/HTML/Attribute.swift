@@ -1,3 +1,5 @@
+import Foundation
+
 /// An attribute of an element. Addresses are ``PagePath``s, which cannot lead outside the console.
 package struct Attribute: Hashable, Sendable {
     private let name: String
@@ -22,6 +24,10 @@ package struct Attribute: Hashable, Sendable {
     package static func id(_ id: String) -> Attribute { Attribute("id", id) }
     package static func `for`(_ id: String) -> Attribute { Attribute("for", id) }
     package static func src(_ path: PagePath) -> Attribute { Attribute("src", path.text) }
+    /// The address of a picture that is part of the page.
+    package static func jpeg(_ file: [UInt8]) -> Attribute {
+        Attribute("src", "data:image/jpeg;base64," + Data(file).base64EncodedString())
+    }
     package static func alt(_ text: String) -> Attribute { Attribute("alt", text) }
     package static func href(_ path: PagePath) -> Attribute { Attribute("href", path.text) }
     package static func action(_ path: PagePath) -> Attribute { Attribute("action", path.text) }

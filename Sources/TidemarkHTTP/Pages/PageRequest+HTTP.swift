@@ -37,7 +37,8 @@ extension Response {
     init(_ answer: PageAnswer) {
         var headers: HTTPFields = [
             .contentType: answer.type,
-            .contentSecurityPolicy: Self.contentSecurityPolicy,
+            .contentSecurityPolicy: answer.containsPictures
+                ? Self.policyWithPictures : Self.contentSecurityPolicy,
             .cacheControl: answer.version == nil ? "no-store" : "no-cache",
             .xContentTypeOptions: "nosniff",
         ]
@@ -58,6 +59,10 @@ extension Response {
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
         form-action 'self'; base-uri 'none'; frame-ancestors 'none'
         """
+
+    /// Also allows pictures that are part of the page.
+    private static let policyWithPictures = contentSecurityPolicy.replacing(
+        "img-src", with: "img-src data:")
 }
 
 extension ResponseBody {

@@ -64,6 +64,8 @@ public struct PageAnswer: Sendable {
     /// The version of the content, if browsers may store it; nil if they may not.
     public var version: String?
     public var body: Body
+    /// True if pictures are part of the page, at `data:` addresses.
+    public var containsPictures = false
 
     public init(
         status: Int = 200, type: String, location: String? = nil, version: String? = nil,

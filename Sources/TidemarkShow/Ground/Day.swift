@@ -41,7 +41,11 @@ struct Day: Sendable {
                     at: ground.accountsPlace,
                     secrets: folder.appendingPathComponent("\(side.rawValue)-desk").path)
             }
-            let project = PhoneProject(firestore: firestore, user: user, dayStart: start)
+            var project = PhoneProject(firestore: firestore, user: user, dayStart: start)
+            if example.hasPhotos {
+                project.storage = PhoneStorage(bucket: bucket(side), address: ground.storageAddress)
+                project.photos = photos.path
+            }
             try await example.seed(project)
             projects[side] = project
         }
@@ -53,6 +57,8 @@ struct Day: Sendable {
     private func projectID(_ side: PhoneSide) -> String {
         "\(example.name)-\(number)-\(side.rawValue)"
     }
+
+    private func bucket(_ side: PhoneSide) -> String { "\(projectID(side)).firebasestorage.app" }
 
     func label(_ side: PhoneSide) -> String { "\(example.name).\(number).\(side.rawValue)" }
 
@@ -67,8 +73,7 @@ struct Day: Sendable {
         settings.pictures = "http://\(places.pictures)/\(label(side))"
         if example.hasPhotos {
             settings.storage = PhoneStorage(
-                bucket: "\(projectID(side)).firebasestorage.app",
-                address: "http://\(places.storage)")
+                bucket: bucket(side), address: "http://\(places.storage)")
             settings.photos = photos.path
         }
         if example.oldUse != nil {

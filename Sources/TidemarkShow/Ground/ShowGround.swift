@@ -33,6 +33,8 @@ final class ShowGround: Sendable {
     var firestorePlace: String { "127.0.0.1:\(firestorePort)" }
     let firestorePort: Int
     let accountsPlace: String
+    /// The address of Storage that bypasses all simulated networks.
+    let storageAddress: String
     private let ways: [PhoneSide: Ways]
     private let serving: Task<Void, Never>
 
@@ -105,6 +107,7 @@ final class ShowGround: Sendable {
         (self.pictures, self.storage) = (pictures, storage)
         self.firestorePort = firestorePort
         accountsPlace = "127.0.0.1:\(accountsPort)"
+        storageAddress = "http://127.0.0.1:\(storagePort)"
     }
 
     private enum Opened { case firestore(Int), accounts(Int), storage(Int) }

@@ -13,6 +13,8 @@ enum ShowEvent: Equatable, Sendable {
     case ended(PhoneSide, launch: Int, String)
     case measured(PhoneSide, reads: Int, bytes: Int, calls: [PhoneState.Call])
     case compared(PhoneSide, PhoneState.Comparison)
+    /// The phone of the other person has changed.
+    case arrived(PhoneSide, OtherPhone.View)
     /// Other people have made this number of further changes.
     case written(Int)
     case said(String)
@@ -52,6 +54,12 @@ struct ShowMachine: Equatable, Sendable {
     private var good = Network.healthy
     /// True if the current scene has been visible long enough to be read.
     private var isRead = false
+    /// The taps of the current scene that a phone's screen does not show yet, in their order.
+    private var waitingTaps: [PhoneSide: [WaitingTap]] = [:]
+
+    private struct WaitingTap: Equatable, Sendable {
+        let id, text: String
+    }
 
     init(_ state: ShowState, _ script: [StoryScene]) {
         self.state = state
@@ -89,6 +97,9 @@ struct ShowMachine: Equatable, Sendable {
         case .compared(let side, let comparison):
             state[side].comparison = comparison
             return []
+        case .arrived(let side, let view):
+            state[side].other = view
+            return []
         case .written(let count):
             state.written += count
             return []
@@ -108,6 +119,7 @@ struct ShowMachine: Equatable, Sendable {
     /// Switches to another app. Its day before is played next.
     mutating func change(to app: ShowState.App, _ script: [StoryScene]) {
         self.script = script
+        waitingTaps = [:]
         let old = state
         state = ShowState(app: app, apps: old.apps)
         (state.users, state.isRecording) = (old.users, old.isRecording)
@@ -127,6 +139,7 @@ struct ShowMachine: Equatable, Sendable {
             return []
         case .stop:
             state.story = nil
+            waitingTaps = [:]
             playsWhenReady = false
             return []
         case .launch, .kill, .tap, .network, .airplane, .others, .rate, .secondDevice, .turnClock,
@@ -174,6 +187,7 @@ struct ShowMachine: Equatable, Sendable {
     }
 
     private mutating func kill(_ side: PhoneSide) -> [ShowEffect] {
+        waitingTaps[side] = nil
         guard state[side].life == .running else { return [] }
         state[side].life = .dead("Killed: kill -9.")
         state[side].screen = nil
@@ -185,7 +199,23 @@ struct ShowMachine: Equatable, Sendable {
         let isThere =
             screen.controls.contains { $0.id == id && $0.isEnabled }
             || screen.sections.contains { $0.rows.contains { $0.id == id && $0.isTappable } }
-        return isThere ? [.notify(side, .tap(id: id, text: text))] : []
+        guard isThere else { return [] }
+        if id == state.app.photoControl {
+            state[side].chosenPhotos = (state[side].chosenPhotos ?? 0) + 1
+        }
+        return [.notify(side, .tap(id: id, text: text))]
+    }
+
+    /// Makes the waiting taps of a phone that its screen shows.
+    private mutating func makeTaps(_ side: PhoneSide) -> [ShowEffect] {
+        var effects: [ShowEffect] = []
+        while let next = waitingTaps[side]?.first {
+            let made = tap(side, id: next.id, text: next.text)
+            if made.isEmpty { break }
+            waitingTaps[side]?.removeFirst()
+            effects += made
+        }
+        return effects
     }
 
     private mutating func play(_ network: Network, isAirplane: Bool) -> [ShowEffect] {
@@ -222,14 +252,16 @@ struct ShowMachine: Equatable, Sendable {
             if screen.hasContent, state[side].firstContent.last == .some(nil) {
                 state[side].firstContent[state[side].firstContent.count - 1] = milliseconds
             }
+            let taps = makeTaps(side)
             // The final table describes the screens that are visible now.
-            return state.story?.isOver == true ? [.compare] : advanceIfSeen()
+            return taps + (state.story?.isOver == true ? [.compare] : advanceIfSeen())
         }
     }
 
     // MARK: The story
 
     private mutating func begin(_ scene: Int) -> [ShowEffect] {
+        waitingTaps = [:]
         guard scene < script.count else {
             state.story?.isOver = true
             return [.compare]
@@ -251,14 +283,18 @@ struct ShowMachine: Equatable, Sendable {
         case .others(let count): return [.others(count)]
         case .secondDevice(let id): return [.secondDevice(id)]
         case .tap(let id, let text):
-            return PhoneSide.allCases.flatMap { tap($0, id: id, text: text) }
+            return PhoneSide.allCases.flatMap { side in
+                waitingTaps[side, default: []].append(WaitingTap(id: id, text: text))
+                return makeTaps(side)
+            }
         case .turnClock(let seconds): return turnClock(seconds)
         }
     }
 
     /// Continues with the next scene if both phones show the expected content.
     private mutating func advanceIfSeen() -> [ShowEffect] {
-        guard isRead, let story = state.story, !story.isOver, let goal = script[story.scene].until
+        guard isRead, let story = state.story, !story.isOver, let goal = script[story.scene].until,
+            waitingTaps.values.allSatisfy(\.isEmpty)
         else { return [] }
         let isSeen = PhoneSide.allCases.allSatisfy { side in
             guard let screen = state[side].screen else { return false }
@@ -266,6 +302,7 @@ struct ShowMachine: Equatable, Sendable {
             case .content: return screen.hasContent
             // The old app does not report the age of its content.
             case .fresh: return screen.state == .fresh || screen.state == .quiet
+            case .sent: return screen.hasContent && !screen.isWaiting
             }
         }
         return isSeen ? begin(story.scene + 1) : []

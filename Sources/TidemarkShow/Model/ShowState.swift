@@ -9,7 +9,8 @@ extension Example {
     var shown: ShowState.App {
         ShowState.App(
             name: name, title: title, problem: problem, promise: promise,
-            acts: secondDevice.map { ShowState.Named(id: $0.id, title: $0.title) })
+            acts: secondDevice.map { ShowState.Named(id: $0.id, title: $0.title) },
+            photoControl: otherPhone?.photoControl)
     }
 }
 
@@ -23,6 +24,8 @@ struct ShowState: Codable, Equatable, Sendable {
         var promise: String
         /// The actions available on the user's second device.
         var acts: [Named] = []
+        /// The control that sends a photo to another person; nil if there is none.
+        var photoControl: String?
     }
 
     struct Named: Codable, Equatable, Sendable {
@@ -129,9 +132,15 @@ struct PhoneState: Codable, Equatable, Sendable {
     var calls: [Call] = []
     var plan: [String] = []
     var comparison: Comparison?
+    /// The number of photos that the user has chosen; nil if there are none.
+    var chosenPhotos: Int?
+    /// The phone of the person to whom the photos are sent.
+    var other: OtherPhone.View?
 
     init(_ side: PhoneSide) { self.side = side }
 
+    /// The number of chosen photos that have not arrived.
+    var missingPhotos: Int { max(0, (chosenPhotos ?? 0) - (other?.photos ?? 0)) }
     /// The longest time to the first content among all launches.
     var slowest: Double? { firstContent.compactMap { $0 }.max() }
     /// The number of launches that ended before they showed anything.

@@ -25,6 +25,7 @@ enum PhonePart {
                 }
             }
             buttons(phone, side: side, state: state)
+            other(phone)
             facts(phone)
         }
     }
@@ -56,6 +57,21 @@ enum PhonePart {
                 OrderForm(isRunning ? "kill" : "launch", side: side), id: "\(side.rawValue)-power",
                 class: isRunning ? "danger" : "", keys: key, isEnabled: state.stage == .ready,
                 label: (isRunning ? "kill -9: " : "Relaunch: ") + side.title)
+        }
+    }
+
+    /// Shows the phone of the other person.
+    @HTMLBuilder private static func other(_ phone: PhoneState) -> HTML {
+        if let other = phone.other?.screen {
+            Tag.section(
+                .class("other-phone"), .role("region"),
+                .label("\(other.title): \(phone.side.title)")
+            ) {
+                Tag.h3 { Tag.bdi { other.title } }
+                let rows = other.sections.flatMap(\.rows)
+                if rows.isEmpty { Tag.p { "Nothing has arrived yet." } }
+                Tag.ul { for row in rows { RowPart.html(row, phone.side) } }
+            }
         }
     }
 

@@ -81,7 +81,7 @@ struct RecordingPage {
             <meta name="viewport" content="width=device-width, initial-scale=1">\
             <meta name="color-scheme" content="light dark">\
             <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-            style-src 'unsafe-inline'; script-src 'unsafe-inline'">\
+            style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:">\
             <title>A recorded show · Tidemark</title><style>
             """.utf8)
         bytes += PackageResources.show_css

@@ -39,6 +39,7 @@ enum RowPart {
             Tag.span(.class("picture tint\(picture.tint)" + mark)) { picture.text }
         }
         Tag.span(.class("words")) {
+            if let file = row.photo?.jpeg { Tag.img(.class("photo"), .jpeg(file), .alt("Photo")) }
             Tag.span(.class("title")) { Tag.bdi { row.title } }
             if let detail = row.detail { Tag.small { Tag.bdi { detail } } }
             if case .bars(let values) = row.kind { bars(values) }

@@ -14,7 +14,9 @@ struct ShowPages: WebPages {
         switch (request.method, request.path) {
         case ("GET", []):
             let bytes = ShowPage.document(await source.current())
-            return PageAnswer(type: "text/html; charset=utf-8", body: .bytes(bytes))
+            var page = PageAnswer(type: "text/html; charset=utf-8", body: .bytes(bytes))
+            page.containsPictures = true
+            return page
         case ("GET", ["state.json"]): return .json(await source.current())
         case ("GET", ["assets", "show.css"]):
             return Assets.file(PackageResources.show_css, "text/css; charset=utf-8")

@@ -72,16 +72,19 @@ enum EndTable {
             Tag.table {
                 Tag.thead {
                     Tag.tr {
-                        for name in [
-                            "Phone", "Documents billed",
-                            "For \(Words.count(state.users)) users a month",
-                            "Slowest first content", "Opened and saw nothing", "Missing", "Wrong",
-                        ] { Tag.th(.scope("col")) { name } }
+                        for name in columns(state) { Tag.th(.scope("col")) { name } }
                     }
                 }
                 Tag.tbody { for side in PhoneSide.allCases { row(state, side) } }
             }
         }
+    }
+
+    private static func columns(_ state: ShowState) -> [String] {
+        [
+            "Phone", "Documents billed", "For \(Words.count(state.users)) users a month",
+            "Slowest first content", "Opened and saw nothing", "Missing", "Wrong",
+        ] + (state.app.photoControl == nil ? [] : ["Photos lost"])
     }
 
     private static func row(_ state: ShowState, _ side: PhoneSide) -> HTML {
@@ -96,6 +99,9 @@ enum EndTable {
             Tag.td(.class(blank > 0 ? "number bad" : "number")) { "\(blank) of \(phone.launches)" }
             verdict(phone.comparison.map(\.missing), of: phone.comparison?.count)
             verdict(phone.comparison.map(\.extra), of: nil)
+            if state.app.photoControl != nil {
+                verdict(phone.missingPhotos, of: phone.chosenPhotos ?? 0)
+            }
         }
     }
 

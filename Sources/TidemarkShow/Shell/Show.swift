@@ -41,6 +41,8 @@ actor Show: ShowSource {
     private var dayBegan: Int64 = 0
     private var tasks: [Task<Void, Never>] = []
     private var ratePlay: Task<Void, Never>?
+    /// The last change of the network.
+    private var networkChange: Task<Void, Never>?
     private var preparing: Task<Void, Never>?
     private var acts = 0
     private var watchers: [Int: AsyncStream<ShowState>.Continuation] = [:]
@@ -124,11 +126,18 @@ actor Show: ShowSource {
             guard let phone = phones.removeValue(forKey: side) else { break }
             phone.kill9()
             dying[side] = phone
+        case .notify(let side, .networkIsBack):
+            // A phone learns of a network that it can use already.
+            let change = networkChange
+            inBackground { show in
+                await change?.value
+                await show.phones[side]?.notify(.networkIsBack)
+            }
         case .notify(let side, .clock(let seconds)):
             phones[side]?.notify(.clock(morning + seconds))
         case .notify(let side, let order): phones[side]?.notify(order)
         case .network(let network, let isAirplane):
-            inBackground { show in
+            networkChange = inBackground { show in
                 let labels = await show.labels
                 try await show.ground.play(network, isAirplane: isAirplane, labels: labels)
             }
@@ -158,16 +167,19 @@ actor Show: ShowSource {
     private var labels: [String] { day.map { day in PhoneSide.allCases.map(day.label) } ?? [] }
 
     /// Runs a task in the background, and shows its error on the page.
-    private func inBackground(_ body: @escaping @Sendable (Show) async throws -> Void) {
-        tasks.append(
-            Task { [weak self] in
-                guard let self else { return }
-                do { try await body(self) } catch is CancellationError {} catch {
-                    await self.send(.said("\(error)"))
-                }
-            })
+    @discardableResult private func inBackground(
+        _ body: @escaping @Sendable (Show) async throws -> Void
+    ) -> Task<Void, Never> {
+        let task = Task { [weak self] in
+            guard let self else { return }
+            do { try await body(self) } catch is CancellationError {} catch {
+                await self.send(.said("\(error)"))
+            }
+        }
+        tasks.append(task)
         // Forgets old tasks, most of which have ended, to bound the list.
         if tasks.count > 500 { tasks.removeSubrange(1..<250) }
+        return task
     }
 
     private func startScene(_ scene: Int, _ seconds: Double) {
@@ -343,6 +355,19 @@ actor Show: ShowSource {
         self.day = day
         dayBegan = ShowGround.now()
         for side in PhoneSide.allCases { baseline[side] = ground.reads(day.label(side)) }
+        follow(example.otherPhone, in: day)
         send(.prepared)
+    }
+
+    /// Shows the phones of the other person until the day ends.
+    private func follow(_ other: OtherPhone?, in day: Day) {
+        guard let other else { return }
+        for (side, project) in day.projects {
+            inBackground { show in
+                for await view in other.views(project) {
+                    await show.send(.arrived(side, view), of: day.number)
+                }
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 public import Observation
 import Tidemark
 import TidemarkApp
+import TidemarkFiles
 
 /// The chat app on Tidemark, running on a phone.
 @MainActor @Observable
@@ -20,6 +21,12 @@ public final class ChatsAfter: PhoneApp {
     private nonisolated let publisher = ScreenPublisher(Screen("Chats"))
     private var list: ChatListModel?
     private var place = Place.list
+    /// The photos on the screen; nil if the phone has no Storage.
+    private var photos: ShownPhotos?
+    /// Follows the uploads of the chat that is open.
+    @ObservationIgnored private var following: Task<Void, Never>?
+    /// The number of photos that the user has chosen.
+    @ObservationIgnored private var chosenPhotos = 0
     /// The number of times that the clock was changed.
     private var turns = 0
 
@@ -27,7 +34,9 @@ public final class ChatsAfter: PhoneApp {
 
     public nonisolated init(_ phone: PhoneEnvironment) throws {
         self.phone = phone
-        var app = ChatsApp(try phone.firestore(phone.settings), me: phone.settings.user.id)
+        let firestore = try phone.firestore(phone.settings)
+        var app = ChatsApp(
+            firestore, me: phone.settings.user.id, photos: AppPhotos(firestore, phone.settings))
         app.now = { Timestamp(date: phone.now()) }
         app.clock = phone.clock
         self.app = app
@@ -36,7 +45,24 @@ public final class ChatsAfter: PhoneApp {
 
     private func begin() {
         list = try? app.chats()
-        publisher.follow { [weak self] in self?.screen }
+        if let photos = app.photos {
+            self.photos = try? ShownPhotos(photos, folder: phone.settings.folder + "/pictures")
+            // Sends the photos of earlier processes too.
+            Task { await photos.outbox.start() }
+        }
+        publisher.follow { [weak self] in
+            self?.loadPhotos()
+            return self?.screen
+        }
+    }
+
+    private func loadPhotos() {
+        guard case .chat(_, let chat) = place else { return }
+        photos?.load(messages(of: chat), of: chat)
+    }
+
+    private func messages(of chat: ChatModel) -> [ChatMessage] {
+        chat.messages.items.reversed().map(\.value) + chat.outgoing
     }
 
     private var screen: Screen {
@@ -66,12 +92,13 @@ public final class ChatsAfter: PhoneApp {
     private func chatScreen(
         of chat: ChatModel, titled title: String, _ screens: ChatsScreens
     ) -> Screen {
-        let items = chat.messages.items
-        let outgoing = chat.outgoing
-        let waiting = items.filter(\.hasPendingWrites).map(\.value) + outgoing
-        let shown = items.reversed().map(\.value) + outgoing
+        let shown = messages(of: chat)
+        let waiting =
+            chat.messages.items.filter(\.hasPendingWrites).map(\.value) + chat.outgoing
+        var photos = ChatPhotos(loaded: self.photos?.loaded ?? [:], canSend: app.photos != nil)
+        for upload in chat.uploads { photos.uploads[upload.document.id] = upload }
         return screens.chat(
-            title, messages: shown, waiting: Set(waiting.compactMap(\.id)),
+            title, messages: shown, waiting: Set(waiting.compactMap(\.id)), photos: photos,
             state: screens.state(chat.messages.phase, isEmpty: shown.isEmpty, empty: "Say hello."),
             hasMore: chat.messages.hasMore, problem: chat.problem)
     }
@@ -115,7 +142,10 @@ public final class ChatsAfter: PhoneApp {
 
     public func tap(_ id: String, _ text: String) async {
         switch (place, id) {
-        case (_, "back"): place = .list
+        case (_, "back"):
+            following?.cancel()
+            photos?.close()
+            place = .list
         case (.list, "notices"): place = (try? app.notices()).map { .notices($0) } ?? .list
         case (.list, "search"): place = (try? app.search()).map { .search($0) } ?? .list
         case (.list, "blocked"):
@@ -125,6 +155,11 @@ public final class ChatsAfter: PhoneApp {
         case (.list, "older"): await list?.loadMore()
         case (.list, _): await open(id)
         case (.chat(_, let chat), "send") where !text.isEmpty: await chat.send(text)
+        case (.chat(_, let chat), "photo"): await sendPhoto(text, in: chat)
+        case (.chat(_, let chat), "retryPhotos"):
+            for photo in chat.uploads where photo.isRefused { await chat.retry(photo) }
+        case (.chat(_, let chat), "discardPhotos"):
+            for photo in chat.uploads where photo.isRefused { await chat.discard(photo) }
         case (.chat(_, let chat), "clear"): await chat.clear()
         case (.chat(_, let chat), "older"): Task { await chat.loadEarlier() }
         case (.chat(_, let chat), "again"): Task { await chat.messages.refresh() }
@@ -144,7 +179,16 @@ public final class ChatsAfter: PhoneApp {
         guard let row = list?.rows.first(where: { $0.id == id }), let chat = try? app.chat(id)
         else { return }
         place = .chat(title: row.chat.title, chat)
+        following = Task { await chat.followUploads() }
         await list?.markSeen(row)
+    }
+
+    /// Sends the next photo that the user has taken, with a text.
+    private func sendPhoto(_ text: String, in chat: ChatModel) async {
+        let number = chosenPhotos
+        chosenPhotos += 1
+        guard let photo = phone.settings.photo(after: number) else { return }
+        await chat.send(text, photo: FileUpload(photo))
     }
 
     private func block(_ id: String) async {
@@ -162,12 +206,18 @@ public final class ChatsAfter: PhoneApp {
         ]
     }
 
-    public func networkMayBeBack() async { app.firestore.networkMayBeBack() }
+    public func networkMayBeBack() async {
+        app.firestore.networkMayBeBack()
+        loadPhotos()
+    }
 
     public func clockChanged() async { turns += 1 }
 
     public func close() async {
+        following?.cancel()
+        photos?.close()
         (list, place) = (nil, .list)
+        await app.photos?.outbox.stop()
         await app.firestore.terminate()
         publisher.finish()
     }

@@ -10,10 +10,12 @@ import Foundation
 import Synchronization
 import Tidemark
 import TidemarkApp
+import TidemarkFiles
+import TidemarkImages
 
 /// The old chat app, with the calls of FirebaseFirestore. Each screen attaches a listener to a
 /// whole collection, the blocked people are read one by one, and each keystroke of a search asks
-/// the server.
+/// the server. A photo is held in memory until it is uploaded, and its message is written after it.
 public final class ChatsBefore: PhoneApp {
     private enum Place {
         case list
@@ -23,15 +25,29 @@ public final class ChatsBefore: PhoneApp {
         case search([(id: String, name: String)])
     }
 
+    /// A message whose photo is being uploaded.
+    private struct HeldMessage {
+        let chat: String
+        let message: ChatMessage
+    }
+
     private struct State {
         var chats: [Chat]?
         var seen: [String: Int] = [:]
         var place = Place.list
         var listeners: [any ListenerRegistration] = []
+        var held: [HeldMessage] = []
+        /// The photos that are in memory, by their messages.
+        var photos: [String: Photo] = [:]
+        /// The messages whose photos were requested.
+        var requested: Set<String> = []
+        /// The number of photos that the user has chosen.
+        var chosenPhotos = 0
     }
 
     private let phone: PhoneEnvironment
     private let firestore: Firestore
+    private let storage: Storage?
     private let publisher = ScreenPublisher(Screen("Chats"))
     private let state = Mutex(State())
 
@@ -42,7 +58,9 @@ public final class ChatsBefore: PhoneApp {
 
     public init(_ phone: PhoneEnvironment) throws {
         self.phone = phone
-        firestore = try phone.firestore(phone.settings)
+        let firestore = try phone.firestore(phone.settings)
+        self.firestore = firestore
+        storage = phone.settings.storage.map { Storage(firestore, FileSettings($0)) }
         firestore.collection("chats").whereField("members", arrayContains: me)
             .order(by: "lastMessageAt", descending: true)
             .addSnapshotListener { [weak self] snapshot, _ in
@@ -87,6 +105,10 @@ public final class ChatsBefore: PhoneApp {
             let all = documents.compactMap { try? $0.data(as: ChatMessage.self) }
             place = .chat(id: id, title: title, all.filter { $0.deletedAt == nil }, after: after)
         }
+    }
+
+    private func loadPhotos() {
+        if case .chat(_, _, let shown?, _) = state.withLock({ $0.place }) { load(shown) }
     }
 
     private func openNotices() async {
@@ -153,18 +175,80 @@ public final class ChatsBefore: PhoneApp {
 
     private func send(_ text: String) async {
         guard case .chat(let id, _, _, _) = state.withLock({ $0.place }) else { return }
+        let message = firestore.collection("chats/\(id)/messages").document()
+        try? await write(ChatMessage(author: me, text: text, sentAt: now), to: message, in: id)
+    }
+
+    private func write(
+        _ message: ChatMessage, to document: DocumentReference, in id: String
+    ) async throws {
         let chat = firestore.collection("chats").document(id)
         let batch = firestore.batch()
-        _ = try? batch.setData(
-            from: ChatMessage(author: me, text: text, sentAt: now),
-            forDocument: chat.collection("messages").document())
+        try batch.setData(from: message, forDocument: document)
         batch.updateData(
             [
-                "lastText": text, "messageCount": FieldValue.increment(Int64(1)),
+                "lastText": message.text.isEmpty ? "Photo" : message.text,
+                "messageCount": FieldValue.increment(Int64(1)),
                 "lastMessageAt": FieldValue.serverTimestamp(),
                 "updatedAt": FieldValue.serverTimestamp(),
             ], forDocument: chat)
-        try? await batch.commit()
+        try await batch.commit()
+    }
+
+    // MARK: Photos
+
+    /// Uploads a photo from memory, and then writes its message. If the app ends before, both are
+    /// lost.
+    private func sendPhoto(_ text: String) async {
+        guard let storage, case .chat(let chat, _, _, _) = state.withLock({ $0.place }) else {
+            return
+        }
+        let number = state.withLock { state in
+            defer { state.chosenPhotos += 1 }
+            return state.chosenPhotos
+        }
+        guard let file = phone.settings.photo(after: number),
+            let bytes = try? Data(contentsOf: file)
+        else { return }
+        let document = firestore.collection("chats/\(chat)/messages").document()
+        let id = document.documentID
+        var message = ChatMessage(author: me, text: text, sentAt: now)
+        message.id = id
+        change { [message] state in
+            state.held.append(HeldMessage(chat: chat, message: message))
+            state.requested.insert(id)
+        }
+        show(bytes, of: id)
+        let path = document.path + "/photo.jpg"
+        var metadata = StorageMetadata()
+        metadata.contentType = "image/jpeg"
+        if (try? await storage.reference(withPath: path).putDataAsync(bytes, metadata: metadata))
+            != nil
+        {
+            message.photo = StoredFile(
+                path: path, size: Int64(bytes.count), type: "image/jpeg", hash: "")
+            try? await write(message, to: document, in: chat)
+        }
+        change { $0.held.removeAll { $0.message.id == id } }
+    }
+
+    private func show(_ bytes: Data, of id: String) {
+        let picture = try? TidemarkImages.Picture(decoding: [UInt8](bytes), size: Photo.size)
+        change { $0.photos[id] = picture.map(Photo.init) }
+    }
+
+    /// Loads the photos of messages into memory, each time that the app is opened.
+    private func load(_ messages: [ChatMessage]) {
+        guard let storage else { return }
+        for message in messages {
+            guard let id = message.id, let path = message.photo?.path,
+                state.withLock({ $0.requested.insert(id).inserted })
+            else { continue }
+            Task { [weak self] in
+                let bytes = try? await storage.reference(withPath: path).data(maxSize: 20 << 20)
+                if let bytes { self?.show(bytes, of: id) }
+            }
+        }
     }
 
     // MARK: Drawing
@@ -172,6 +256,7 @@ public final class ChatsBefore: PhoneApp {
     private func change(_ body: (inout State) -> Void) {
         state.withLock { body(&$0) }
         draw()
+        loadPhotos()
     }
 
     private func draw() {
@@ -186,12 +271,17 @@ public final class ChatsBefore: PhoneApp {
                             chat: chat, unread: max(0, chat.messageCount - seen), isWaiting: false)
                     }
                     return screens.list(rows, state.chats == nil ? .loading : .quiet)
-                case .chat(_, let title, let shown, let after):
+                case .chat(let id, let title, let shown, let after):
                     let visible = (shown ?? []).filter { message in
                         after.map { message.sentAt > $0 } ?? true
                     }
+                    let known = Set(visible.compactMap(\.id))
+                    let held = state.held.filter { $0.chat == id }.map(\.message)
+                        .filter { !known.contains($0.id ?? "") }
                     return screens.chat(
-                        title, messages: visible, state: shown == nil ? .loading : .quiet)
+                        title, messages: visible + held, waiting: Set(held.compactMap(\.id)),
+                        photos: ChatPhotos(loaded: state.photos, canSend: storage != nil),
+                        state: shown == nil ? .loading : .quiet)
                 case .notices(let shown, let after):
                     let visible = (shown ?? []).filter { notice in
                         guard let after, let time = notice.createdAt else { return true }
@@ -214,6 +304,7 @@ public final class ChatsBefore: PhoneApp {
         case (.list, "search"): change { $0.place = .search([]) }
         case (.search, "name"): Task { await search(text) }
         case (_, "clear"): await clear()
+        case (.chat, "photo"): Task { await sendPhoto(text) }
         case (.chat, "send") where !text.isEmpty: Task { await send(text) }
         case (.list, _):
             if let chat = state.withLock({ $0.chats?.first { $0.id == id } }) {

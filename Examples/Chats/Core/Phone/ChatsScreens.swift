@@ -2,6 +2,17 @@ import ExampleKit
 import Foundation
 import Tidemark
 import TidemarkApp
+import TidemarkFiles
+
+/// The photos of a chat's messages, by the ids of the messages.
+struct ChatPhotos {
+    /// The photos that are loaded.
+    var loaded: [String: Photo] = [:]
+    /// The photos that are not sent yet.
+    var uploads: [String: WaitingFile] = [:]
+    /// True if the user can send photos.
+    var canSend = false
+}
 
 /// Makes the app's screens as values.
 struct ChatsScreens {
@@ -35,17 +46,21 @@ struct ChatsScreens {
 
     func chat(
         _ title: String, messages: [ChatMessage], waiting: Set<String> = [],
-        state: Screen.State, hasMore: Bool = false, problem: String? = nil
+        photos: ChatPhotos = ChatPhotos(), state: Screen.State, hasMore: Bool = false,
+        problem: String? = nil
     ) -> Screen {
         let rows = messages.map { message in
             let id = message.id ?? ""
             let isOwn = message.author == me
             return Row(
-                id, message.text, kind: .bubble(isOwn: isOwn), detail: isOwn ? nil : message.author,
-                trailing: waiting.contains(id) ? "Sending" : text(message.sentAt)
+                id, message.text.isEmpty ? "Photo" : message.text, kind: .bubble(isOwn: isOwn),
+                detail: isOwn ? nil : message.author,
+                trailing: photos.uploads[id]?.words
+                    ?? (waiting.contains(id) ? "Sending" : text(message.sentAt))
             ).with {
                 $0.isDocument = true
                 $0.isPending = waiting.contains(id)
+                $0.photo = photos.loaded[id]
             }
         }
         var sections = sections(rows, state)
@@ -53,7 +68,7 @@ struct ChatsScreens {
         return Screen(
             title, state, sections: sections,
             controls: [Control("back", "Back"), Control("clear", "Clear chat")] + older(hasMore)
-                + ways(state)
+                + ways(state) + photoControls(photos)
                 + [Control("send", "Message", kind: .field(placeholder: "Message", button: "Send"))]
         )
     }
@@ -118,6 +133,14 @@ struct ChatsScreens {
     private func sections(_ rows: [Row], _ state: Screen.State) -> [Screen.Section] {
         if state != .loading { return rows.isEmpty ? [] : [Screen.Section(nil, rows)] }
         return [Screen.Section(nil, (0..<4).map { Row("skeleton \($0)", "", kind: .skeleton) })]
+    }
+
+    /// The ways out for refused photos, and the button that sends a photo.
+    private func photoControls(_ photos: ChatPhotos) -> [Control] {
+        guard photos.canSend else { return [] }
+        let isRefused = photos.uploads.values.contains(where: \.isRefused)
+        let ways = [Control("retryPhotos", "Send again"), Control("discardPhotos", "Discard")]
+        return (isRefused ? ways : []) + [Control("photo", "Send a photo")]
     }
 
     private func older(_ hasMore: Bool) -> [Control] {

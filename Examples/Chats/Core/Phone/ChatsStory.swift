@@ -3,7 +3,14 @@ import Tidemark
 import TidemarkApp
 
 extension Example {
-    public static let chats = Example(
+    public static let chats: Example = {
+        var chats = chatsWithoutPhotos
+        chats.hasPhotos = true
+        chats.otherPhone = OtherPhone(photoControl: "photo") { GracePhone($0).views }
+        return chats
+    }()
+
+    private static let chatsWithoutPhotos = Example(
         name: "chats", title: "Chats",
         problem:
             "Each screen attached a listener to a whole collection: opening a chat of 1,000 with "
@@ -51,9 +58,18 @@ extension Example {
                 "3G, and a second device reads a chat: its badge goes here too.",
                 [.tap("back"), .network(.threeG), .secondDevice("read")], seconds: 8),
             StoryScene(
-                "The app is killed, and launched without a network.",
-                [.airplane(true), .kill, .launch], seconds: 5, until: .content),
-            StoryScene("And with one.", [.airplane(false), .others(3)], seconds: 8, until: .fresh),
+                "Without a network, a photo is sent to Grace. Both apps show it at once.",
+                [.airplane(true), .tap("grace"), .tap("photo", text: "Look!")], seconds: 6),
+            StoryScene(
+                """
+                Both apps are killed before it is sent, and opened again. One held the photo in \
+                memory.
+                """, [.kill, .launch, .tap("grace")], seconds: 6, until: .content),
+            StoryScene(
+                "The other had it on disk: with a network, it arrives on Grace’s phone.",
+                [.airplane(false)], seconds: 18, until: .sent),
+            StoryScene(
+                "Others write once more.", [.tap("back"), .others(3)], seconds: 8, until: .fresh),
         ])
 }
 
