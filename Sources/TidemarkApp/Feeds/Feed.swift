@@ -87,6 +87,21 @@ public actor Feed {
         return FeedExpectation(machine, changes: changes, items: items, at: now).reads
     }
 
+    /// Returns the requests of ``startListening()``, as ``readsToListen(changes:items:)`` does, for
+    /// known documents. A document that the feed has received within the last minutes is sent again
+    /// once, also if it has changed since.
+    ///
+    /// - Parameters:
+    ///   - paths: The documents that others have changed since the last read.
+    ///   - items: The number of the server's items above the clear mark.
+    public func readsToListen(
+        changed paths: some Sequence<DocumentPath>, items: Int = 0
+    ) -> [ExpectedRead]? {
+        let seen = machine.progress.repeatedChanges == nil ? [:] : machine.progress.cursor.seen
+        let changes = Set(paths).count { seen[$0] == nil }
+        return readsToListen(changes: changes, items: items)
+    }
+
     /// The counts of the feed's marks and reads since it was made.
     public var counters: FeedCounters { machine.counters }
     /// True if a listener keeps the feed up to date.

@@ -26,11 +26,11 @@ final class PageStore: Sendable {
     }
 
     /// The maximum number of rows in a call for changes.
-    private static let changesPerCall = 500
+    static let changesPerCall = 500
     /// The maximum number of calls for changes in a row; the rest follows next time.
-    private static let maxCalls = 1_000
+    static let maxCalls = 1_000
     /// The maximum number of gaps and held ranges in a page. A page that needs more is shorter.
-    private static let maxParts = 50
+    static let maxParts = 50
 
     private let firestore: Firestore
     /// The session of the user for whom the pager was created.
@@ -157,6 +157,19 @@ final class PageStore: Sendable {
         try await load()
         return state.withLock(\.wasStored)
     }
+
+    /// The progress that the device begins with, for a plan. Costs no reads.
+    ///
+    /// - Returns: Also the lower end of the pager; and true if there are earlier pages.
+    func known() async throws(FirestoreError) -> (
+        progress: PageProgress, floor: CoveragePosition, wasStored: Bool
+    ) {
+        try await load()
+        return state.withLock { ($0.progress, $0.floor, $0.wasStored) }
+    }
+
+    /// True while a request for changes is under way.
+    var isAsking: Bool { state.withLock { $0.asking != nil } }
 
     /// Records the range of the live head's snapshot: complete from its last row up to its first.
     func heard(_ snapshot: QuerySnapshot, limit: Int) {

@@ -54,9 +54,10 @@ public final class Pager: Sendable {
     private let query: Query
     private let order: FieldPath
     let pageSize: Int
-    private let disk: ParsedPagesFromDisk?
+    let maxRows: Int
+    let disk: ParsedPagesFromDisk?
     /// The pages on disk; nil if every page is a listener.
-    private let store: PageStore?
+    let store: PageStore?
     private let state: Mutex<State>
     private let following = Mutex<Task<Void, Never>?>(nil)
 
@@ -90,6 +91,7 @@ public final class Pager: Sendable {
         }
         let order = try field.resolved()
         self.pageSize = pageSize
+        self.maxRows = maxRows
         self.order = order
         let disk = try ParsedPagesFromDisk(pages)
         self.disk = disk
@@ -257,16 +259,11 @@ public final class Pager: Sendable {
         }
     }
 
+    /// The query of the pages at this moment.
+    var pages: PageQuery { PageQuery(rows: query, cleared: state.withLock(\.cleared)) }
+
     private func page(after: PagePosition?, limit: Int) -> Query {
-        var query = query
-        if let cleared = state.withLock(\.cleared) {
-            query = (try? query.times(above: cleared)) ?? query
-        }
-        guard let after, var value = try? query.runnable() else { return query.limit(to: limit) }
-        let name = ReferenceValue(database: query.firestore.databaseID, path: after.path)
-        value.orders.append(Order(.documentID, .descending))
-        value.start = Cursor(values: [after.value, .reference(name)], before: false)
-        return Query(query.firestore, value).limit(to: limit)
+        pages.page(after: after, limit: limit)
     }
 
     /// Returns the query of the newest rows.
@@ -301,6 +298,66 @@ public final class Pager: Sendable {
             state.withLock { _ = $0.registrations.removeValue(forKey: id) }
             step(.failed(id, error))
         }
+    }
+}
+
+// MARK: - The bill before it is paid
+
+extension Pager {
+    /// Returns the plan of a use of this pager from its begin, of documents that the caller expects
+    /// on the server. Reads the device's cache, and sends nothing.
+    ///
+    /// - Parameters:
+    ///   - documents: The documents of the pager's query, in any order: what others have written
+    ///     meanwhile is known to the caller alone.
+    ///   - now: The server's time at the begin of the use.
+    ///   - lastUse: The server's times at which the pager was last begun and closed, if the app
+    ///     knows them: a listener that was closed less than 30 minutes ago is billed only for
+    ///     changes. Without them, the device knows only when its listener last received something,
+    ///     which may be earlier.
+    /// - Returns: The plan of a pager that has not started.
+    /// - Throws: `invalidArgument` if the field that orders the pages is not a time in a cached
+    ///   document; the error of the disk.
+    public func plan(
+        of documents: [ExpectedDocument], at now: Timestamp,
+        lastUse: ClosedRange<Timestamp>? = nil
+    ) async throws(FirestoreError) -> PagerPlan {
+        let session = pagedQuery.firestore.engine.session
+        let rows = try pagedQuery.runnable()
+        let held: CachedRows = try await answer { finish in
+            session.cachedRows(
+                of: rows, first: maxRows, where: { _ in true }, completion: finish)
+        }
+        let targets: ListenedResults = try await answer { finish in
+            var plain = rows
+            (plain.orders, plain.start, plain.end) = ([], nil, nil)
+            session.listenedResults(of: plain, completion: finish)
+        }
+        var cached: [DocumentPath: ExpectedDocument] = [:]
+        for view in held.documents { cached[view.path] = try expected(view.document) }
+        return PagerPlan(
+            pages, pageSize: pageSize, loadsPages: store != nil, maxRows: maxRows,
+            documents: documents, device: try await planned(cached), targets: targets,
+            at: now, lastUse: lastUse)
+    }
+
+    private func planned(
+        _ cached: [DocumentPath: ExpectedDocument]
+    ) async throws(FirestoreError) -> PlannedDisk {
+        let known = try await store?.known()
+        return PlannedDisk(
+            held: cached, progress: known?.progress ?? PageProgress(),
+            isStored: known?.wasStored ?? false, floor: known?.floor ?? .lowest,
+            maxAge: disk?.maxAge, hasChanges: disk?.changeTime != nil)
+    }
+
+    private func expected(_ document: Document) throws(FirestoreError) -> ExpectedDocument {
+        guard case .timestamp(let time)? = document.fields[orderField] else {
+            throw .invalidArgument("A pager that is ordered by no time has no plan.")
+        }
+        return ExpectedDocument(
+            path: document.path, time: time, changedAt: document.updateTime,
+            isMarkedDeleted: disk?.isDeleted(document.fields) ?? false)
     }
 }
 

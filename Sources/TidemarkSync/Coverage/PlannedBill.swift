@@ -39,6 +39,10 @@ public struct PlannedBill: Hashable, Sendable, Codable {
         PlannedBill(reads: 1, units: BilledUnits(realtimeUpdate: UnitBilling.update(bytes: bytes)))
     }
 
+    /// The bill of a document that leaves the result of a listener because it changed.
+    public static let removal = PlannedBill(
+        reads: 1, units: BilledUnits(realtimeUpdate: UnitBilling.removal))
+
     /// Returns the bill of a query over an index, or of the first answer of its listener.
     public static func query(_ rows: some Sequence<ExpectedRow>) -> PlannedBill {
         var (count, points, entries) = (0, 0, 0)

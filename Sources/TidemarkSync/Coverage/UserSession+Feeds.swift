@@ -95,6 +95,17 @@ extension UserSession {
         }
     }
 
+    /// Returns the results that earlier listeners of a query's collection and filters left, in any
+    /// order and with any limit. Costs no reads.
+    package func listenedResults(
+        of query: Query,
+        completion: @escaping @Sendable (Result<ListenedResults, SyncError>) -> Void
+    ) {
+        perform(completion) { core in
+            completion(core.cached { try $0.targets.held(of: query) })
+        }
+    }
+
     /// Compares the held rows of a query with the server's: their number, and the sum of a field.
     ///
     /// - Parameters:

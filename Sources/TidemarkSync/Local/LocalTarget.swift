@@ -22,6 +22,9 @@ struct QueryKey: Hashable, Sendable {
 
     init(_ query: Query) { self.init(query.targetText) }
 
+    /// Creates the key of a stored target.
+    init(stored text: String) { form = Form(text) }
+
     /// Creates the key for the content of a bundle, as if it were a query's result. No query's form
     /// begins with a zero.
     init(bundle id: String) { self.init("\0" + id) }

@@ -138,6 +138,33 @@ final class LocalTargets {
             isAll: shape.limit.map { paths.count < $0 } ?? true)
     }
 
+    /// Returns the results that the server can continue, of listeners with a query's collection and
+    /// filters.
+    func held(of query: Query) throws -> ListenedResults {
+        try file.read { transaction in
+            var held = ListenedResults()
+            let prefix = query.targetPrefix + "|ob:"
+            let found = try transaction.rows(
+                """
+                SELECT id, canonical, snapshotVersion FROM syncTarget
+                WHERE canonical >= ? AND canonical < ? AND length(token) > 0
+                ORDER BY snapshotVersion DESC LIMIT \(ListenedResults.most)
+                """, [.blob(Array(prefix.utf8)), .blob(Array((prefix.dropLast() + ";").utf8))])
+            for row in found {
+                let id = Int32(clamping: try row.integer(0))
+                // A target that was just released is newer in memory than on disk.
+                let recent = table[id] ?? table.released[id]?.target
+                let stored = Timestamp(microseconds: try row.integer(2))
+                held.add(
+                    QueryKey(stored: String(decoding: try row.blob(1), as: UTF8.self)),
+                    ListenedResults.Rows(
+                        heardAt: recent?.snapshotVersion ?? stored,
+                        paths: Array(try rows.all(of: id, transaction))))
+            }
+            return held
+        }
+    }
+
     // MARK: Rows
 
     /// Returns one part of the rows that ``remoteKeys(of:)`` returns.

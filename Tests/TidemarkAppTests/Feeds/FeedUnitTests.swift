@@ -161,6 +161,33 @@ import TidemarkTesting
         await local.stop()
     }
 
+    @Test func `a document of the last minutes is sent again once`() async throws {
+        let local = try start(.standard)
+        let writer = try local.firestore(label: "writer")
+        try await write(0..<3, writer)
+        let app = try local.firestore(label: "app")
+        let definition = FeedDefinition(
+            query: app.collection("stamps"), itemTime: "createdAt",
+            way: .changeTime("updatedAt", deletedField: "deletedAt"))
+        let first = try Feed(definition)
+        try await first.open()
+        _ = try await listen(first, in: local)
+        await first.stopListening()
+        // The server handles this read behind the end of the listener.
+        _ = try await app.document("stamps/s10").getDocument(source: .server)
+        // No listener resumes after an hour, and the last five minutes are read again.
+        local.advance(by: .seconds(3_600))
+        try await write(0..<1, writer)
+        let again = try Feed(definition)
+        try await again.open()
+        let changed = try DocumentPath("stamps/s10")
+        #expect(await again.readsToListen(changes: 1)?.map(\.rows) == [4])
+        #expect(await again.readsToListen(changed: [changed, changed])?.map(\.rows) == [3])
+        let billed = try await listen(again, in: local)
+        #expect(billed.reads == 3)
+        await local.stop()
+    }
+
     @Test func `an audit is not foreseen`() async throws {
         let local = try start(.standard)
         let app = try local.firestore(label: "app")
