@@ -106,6 +106,60 @@ def test_a_demo_on_a_busy_machine_ends_well(tmp_path):
     assert week["after"]["reads"] < week["before"]["reads"]
 
 
+def play_rows(tmp_path, journey, rows, *options):
+    """Plays rows of a journey on a healthy network. Returns the exit code, the rows, and the text."""
+    figures = tmp_path / "figures.json"
+    figures.unlink(missing_ok=True)
+    demo = subprocess.run(
+        [LAB, "demo", journey, "--small", "--network", "healthy", *options,
+         *(word for row in rows for word in ("--scenario", row)), "--json", figures],
+        capture_output=True, text=True, cwd=tmp_path, timeout=200)
+    text = f"{demo.stdout}\n{demo.stderr}"
+    played = json.loads(figures.read_text())["scenarios"] if figures.exists() else []
+    return demo.returncode, played, text
+
+
+def is_as_predicted(row, edition):
+    """True if the bill of a row is its prediction, or lies between its bounds."""
+    after, predicted = row["after"], row["after"]["predicted"]
+    most = predicted.get("atMost", predicted)
+    if edition == "standard":
+        return predicted["reads"] <= after["reads"] <= most["reads"]
+    units = after.get("units", {"read": 0, "realtimeUpdate": 0})
+    return all(predicted["units"][unit] <= units[unit] <= most["units"][unit]
+               for unit in ("read", "realtimeUpdate"))
+
+
+@pytest.mark.bound(240)
+@pytest.mark.parametrize("edition", ["standard", "enterprise"])
+def test_each_row_of_messages_is_predicted(tmp_path, edition):
+    code, played, text = play_rows(tmp_path, "messages", [], "--limit", "500", "--edition", edition)
+    assert code == 0, text
+    assert len(played) == 9
+    for row in played:
+        assert is_as_predicted(row, edition), row["name"]
+    paged = next(row for row in played if "while it changes" in row["name"])["after"]
+    # Two pages of 50 and the end, a new message after each page, two changes of shown messages, and
+    # eight changed messages in the refresh at the end.
+    assert paged["predicted"]["requests"].count("older page: 50") == 1
+    assert paged["predicted"]["requests"][-1] == "changes of all pages: 8"
+    assert paged["predicted"]["reads"] == 50 + 50 + 1 + 4 + 2 + 8
+    again = next(row for row in played if "times over" in row["name"])["after"]
+    assert again["predicted"]["reads"] == 50 + 50 + 1 + 4
+
+
+@pytest.mark.bound(240)
+def test_a_wrong_prediction_fails_the_demo(tmp_path):
+    rows = ["relative times", "whose composite index"]
+    code, played, text = play_rows(tmp_path, "messages", rows, "--limit", "500")
+    assert code == 0 and all(row["holds"] for row in played), text
+    code, played, text = play_rows(tmp_path, "messages", rows, "--limit", "500", "--plants-read")
+    assert code != 0 and len(played) == 2, text
+    for row in played:
+        assert not row["holds"] and "planted: 1" in row["why"][0], row
+    assert "predicted 51 reads, but billed 50 reads" in text
+
+
 @pytest.mark.bound(120)
 def test_the_prediction_equals_the_bill_in_the_enterprise_edition(tmp_path):
     rows = ["open a chat", "notifications", "clear a chat", "back after", "a new chat", "badges"]

@@ -36,11 +36,32 @@ import TidemarkModel
         #expect(updates.complaints.first?.contains("7 read units, 1 update units") == true)
     }
 
-    @Test func `is not compared where a billed answer was lost`() {
-        let lost = result(
-            predicted: bill(6, 7), billed: bill(9, 0), edition: .standard, lost: 1)
-        #expect(lost.holds)
-        #expect(lost.forecastText?.contains("not compared") == true)
+    @Test func `has bounds where a billed answer was lost`() {
+        func lost(_ reads: Int, of answers: Int) -> ScenarioResult {
+            result(
+                predicted: bill(6, 7), billed: bill(reads, 0), edition: .standard, lost: answers)
+        }
+        #expect(lost(9, of: 1).holds && lost(12, of: 1).holds && lost(18, of: 2).holds)
+        #expect(!lost(5, of: 1).holds, "each request is billed once at least")
+        #expect(!lost(13, of: 1).holds, "one lost answer is billed twice")
+        #expect(
+            lost(9, of: 1).forecastText
+                == "predicted 6 reads to 12 reads, because 1 billed answer was lost")
+        let units = result(
+            predicted: bill(6, 7, 1), billed: bill(0, 14, 3), edition: .enterprise, lost: 1)
+        #expect(!units.holds, "three updates for one predicted")
+    }
+
+    @Test func `has bounds where a request may not be sent`() {
+        var forecast = Forecast()
+        forecast.add("a page: 5", bill(5, 6))
+        forecast.addAtMost("changes again: 0", bill(1, 1), because: "they may be shared")
+        #expect(forecast.complaint(bill(5, 0), in: .standard) == nil)
+        #expect(forecast.complaint(bill(6, 0), in: .standard) == nil)
+        #expect(forecast.complaint(bill(4, 0), in: .standard) != nil)
+        #expect(
+            forecast.complaint(bill(7, 0), in: .standard)?
+                .hasPrefix("predicted 5 reads to 6 reads, because they may be shared") == true)
     }
 
     @Test func `takes the sizes of documents from what a row writes`() throws {

@@ -1,5 +1,6 @@
 import MessagesCore
 import Tidemark
+import TidemarkApp
 import TidemarkModel
 
 /// A conversation of the messaging app. Each side has its own, so neither sees the other's changes.
@@ -135,26 +136,43 @@ struct Conversation: Sendable {
     /// The bytes of the indexed values of a message: its conversation and a time.
     private var indexed: Int { WrittenDocuments.timeBytes + id(.after).utf8.count + 1 }
 
-    /// Returns the predicted bill of the live newest page, and of the changes in older pages that
-    /// the device holds.
+    /// The server's time of the planned use. It is later than each change that the device knows,
+    /// and no listener is continued: the device was away for longer than half an hour.
+    static let planned = Timestamp(seconds: 4_000_000_000, nanoseconds: 0)
+
+    /// Returns the plan of the app's screen.
     ///
-    /// - Parameters:
-    ///   - news: The writes since the last use.
-    ///   - isHeld: True if the device holds older pages.
-    func forecast(_ news: [Mutation], isHeld: Bool = false) -> Forecast {
-        let news = news.filter { $0.path.id.hasPrefix(id(.after)) }
-        let written = WrittenDocuments(arrivals(events[...], .after) + news)
-        let newest = written.newest(
-            in: Self.messages, by: Self.timestamp, indexed: indexed
-        ).prefix(Self.pageSize)
-        var forecast = Forecast()
-        forecast.add("the newest page of \(newest.count), live", .query(newest))
-        if isHeld {
-            let changed = written.rows(news.map(\.path), indexed: indexed)
-            forecast.add("changes of all pages: \(changed.count)", .query(changed))
-        }
-        return forecast
+    /// - Parameter news: The writes since the last use.
+    func plan(_ firestore: Firestore, _ news: [Mutation] = []) async throws -> PagerPlan {
+        let news = news.filter { isOwn($0.path) }
+        let old = WrittenDocuments(events.map { insert($0, .after) })
+        let changed = Set(news.map(\.path))
+        let documents =
+            expected(old, old.fields.keys.filter { !changed.contains($0) }, at: .min)
+            + expected(WrittenDocuments(events.map { insert($0, .after) } + news), changed)
+        let pager = try Pager(
+            firestore.collection(Self.messages.text)
+                .whereField(Self.idField, isEqualTo: id(.after)), orderedBy: Self.timestamp,
+            pagesFromDisk: .keptRight(
+                changeTime: ItemFields.updatedAt, deletedField: ItemFields.deletedAt))
+        // The last minutes are read again with the changes, and the news are older.
+        return try await pager.plan(of: documents, at: Self.planned)
     }
+
+    /// Returns written documents for a plan.
+    ///
+    /// - Parameter time: The time of their last change; nil for one before the use, which the
+    ///   device does not know.
+    func expected(
+        _ written: WrittenDocuments, _ paths: some Sequence<DocumentPath>, at time: Timestamp? = nil
+    ) -> [ExpectedDocument] {
+        written.expected(
+            paths, by: Self.timestamp,
+            changedAt: time ?? Self.planned.advanced(by: .seconds(-Ground.pause)),
+            indexed: indexed)
+    }
+
+    func isOwn(_ path: DocumentPath) -> Bool { path.id.hasPrefix(id(.after)) }
 
     /// Opens the app's screen on Tidemark.
     @MainActor func open(_ firestore: Firestore) throws -> ConversationModel {

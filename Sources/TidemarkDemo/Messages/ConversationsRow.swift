@@ -34,17 +34,22 @@ struct ConversationsRow: ScenarioRow {
         }
     }
 
-    /// Predicts the pages of the list, and the query of the empty list.
+    /// Predicts the pages of the list, and that of the empty list.
     func forecast(_ firestore: Firestore) async throws -> Forecast? {
-        let indexed = WrittenDocuments.timeBytes + Self.owner.utf8.count + 1
-        let all = WrittenDocuments(seed).newest(
-            in: Self.collection, by: Conversation.lastMessageAt, indexed: indexed)
-        var forecast = Forecast()
-        for first in stride(from: 0, to: all.count, by: Conversation.pageSize) {
-            let page = all[first..<min(all.count, first + Conversation.pageSize)]
-            forecast.add("a page of \(page.count)", .query(page))
-        }
-        forecast.add("an empty list", .query([ExpectedRow]()))
+        let written = WrittenDocuments(seed)
+        let documents = written.expected(
+            written.fields.keys, by: Conversation.lastMessageAt, changedAt: .min,
+            indexed: WrittenDocuments.timeBytes + Self.owner.utf8.count + 1)
+        let all = firestore.collection(Self.collection.text)
+        var plan = try await Pager.conversations(of: Self.owner, in: all)
+            .plan(of: documents, at: Conversation.planned)
+        plan.start()
+        while plan.hasMore { plan.loadMore() }
+        var empty = try await Pager.conversations(of: "nobody", in: all)
+            .plan(of: [], at: Conversation.planned)
+        empty.start()
+        var forecast = Forecast(plan)
+        forecast.add(empty)
         return forecast
     }
 

@@ -1,4 +1,6 @@
 import Foundation
+import Tidemark
+import TidemarkApp
 import TidemarkModel
 
 /// A conversation that is paged to its end several times, in a separate process whose memory is
@@ -27,6 +29,17 @@ struct MemoryRow: ScenarioRow {
             ])
     }
     var seed: [Mutation] { conversation.seed }
+
+    /// Predicts the pages of the first time, and the request for changes of each later one.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        var plan = try await conversation.plan(firestore)
+        for _ in 0..<Self.passes {
+            plan.start()
+            while plan.hasMore { plan.loadMore() }
+            plan.close()
+        }
+        return Forecast(plan)
+    }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         try await visit.untilOnline()

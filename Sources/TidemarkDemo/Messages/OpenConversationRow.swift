@@ -1,4 +1,5 @@
 import Tidemark
+import TidemarkApp
 import TidemarkModel
 
 /// A conversation that is opened with a live newest page, and without an unlimited listener.
@@ -32,7 +33,11 @@ struct OpenConversationRow: ScenarioRow {
         }
     }
 
-    func forecast(_ firestore: Firestore) async throws -> Forecast? { conversation.forecast(news) }
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        var plan = try await conversation.plan(firestore, news)
+        plan.start()
+        return Forecast(plan)
+    }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()

@@ -1,5 +1,6 @@
 import MessagesCore
 import Tidemark
+import TidemarkApp
 import TidemarkModel
 
 /// A conversation that was paged to its end, and is paged again after changes.
@@ -46,7 +47,14 @@ struct PagesFromDiskRow: ScenarioRow {
     }
 
     func forecast(_ firestore: Firestore) async throws -> Forecast? {
-        conversation.forecast(news, isHeld: true)
+        var plan = try await conversation.plan(firestore, news)
+        plan.start()
+        while plan.hasMore { plan.loadMore() }
+        var forecast = Forecast(plan)
+        forecast.addAtMost(
+            "changes again: 0", .query([ExpectedRow]()),
+            because: "the user's refresh may join the one with which the screen begins")
+        return forecast
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {

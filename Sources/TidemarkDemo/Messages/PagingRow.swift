@@ -1,6 +1,7 @@
 import MessagesCore
 import Synchronization
 import Tidemark
+import TidemarkApp
 import TidemarkModel
 
 /// A new device that pages a conversation to its first message, while messages arrive, change and
@@ -59,6 +60,29 @@ struct PagingRow: ScenarioRow {
         case .before, .filtered: Mutation(path: conversation.path(event, side), .delete)
         case .after: conversation.markDeleted(event, side)
         }
+    }
+
+    /// Predicts each page, the changes that the live newest page receives between two pages, and
+    /// those that the refresh at the end finds.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        var written = WrittenDocuments(conversation.seed)
+        var plan = try await conversation.plan(firestore)
+        var changes = changes(.after)[...]
+        func happen(_ mutations: [Mutation]) {
+            for mutation in mutations {
+                written.play(mutation)
+                plan.commit(
+                    conversation.expected(written, [mutation.path], at: Conversation.planned))
+            }
+        }
+        plan.start()
+        while plan.hasMore {
+            if let next = changes.popFirst() { happen(next) }
+            plan.loadMore()
+        }
+        for next in changes { happen(next) }
+        plan.refresh()
+        return Forecast(plan)
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {

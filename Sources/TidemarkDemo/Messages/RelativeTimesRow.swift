@@ -32,7 +32,11 @@ struct RelativeTimesRow: ScenarioRow {
         _ = try await head(side, firestore: firestore) {}
     }
 
-    func forecast(_ firestore: Firestore) async throws -> Forecast? { conversation.forecast([]) }
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        var plan = try await conversation.plan(firestore)
+        plan.start()
+        return Forecast(plan)
+    }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()

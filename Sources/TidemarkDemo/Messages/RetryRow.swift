@@ -1,4 +1,5 @@
 import Synchronization
+import Tidemark
 import TidemarkModel
 import TidemarkResilience
 import TidemarkTesting
@@ -21,8 +22,8 @@ struct RetryRow: ScenarioRow {
 
     private static let owner = "linus"
     /// The query for the one conversation of the owner.
-    private static var query: Query {
-        var query = Query(collection: Conversation.conversations)
+    private static var query: TidemarkModel.Query {
+        var query = TidemarkModel.Query(collection: Conversation.conversations)
         query.filter = .field(FieldPath(name: Membership.field), .arrayContains, .string(owner))
         return query
     }
@@ -41,6 +42,16 @@ struct RetryRow: ScenarioRow {
             nth, effect in
             DemoFault("rpc=RunQuery,label=\(label),nth=\(nth),\(effect)", isBilled: false)
         }
+    }
+
+    /// Predicts the one answered attempt: others fail before they are billed.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        let written = WrittenDocuments(seed)
+        var forecast = Forecast()
+        forecast.add(
+            "the answered attempt: 1",
+            .query(written.rows(seed.map(\.path), indexed: Self.owner.utf8.count + 1)))
+        return forecast
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
@@ -107,7 +118,7 @@ struct RetryRow: ScenarioRow {
         do {
             _ = try await retry.run(.read, classify: Failure.init(demo:)) { _ in
                 attempts.withLock { $0 += 1 }
-                return try await caller.documents(of: Query(collection: nonsense))
+                return try await caller.documents(of: TidemarkModel.Query(collection: nonsense))
             }
         } catch is RetryError {}
         return attempts.withLock { $0 }

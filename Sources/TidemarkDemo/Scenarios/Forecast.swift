@@ -9,15 +9,50 @@ struct Forecast: Sendable {
     struct Item: Sendable {
         let text: String
         let bill: PlannedBill
+        /// The reason why the request may not be sent; nil for one that is sent.
+        var doubt: String?
     }
 
     private(set) var items: [Item] = []
 
+    /// The sum of all items that are certain.
+    var bill: PlannedBill { sum { $0.doubt == nil } }
     /// The sum of all items.
-    var bill: PlannedBill { items.reduce(into: PlannedBill()) { $0 += $1.bill } }
+    var most: PlannedBill { sum { _ in true } }
+    /// The reasons why the bill cannot be known exactly; empty for an exact prediction.
+    var doubts: [String] { Set(items.compactMap(\.doubt)).sorted() }
+
+    private func sum(_ isCounted: (Item) -> Bool) -> PlannedBill {
+        items.reduce(into: PlannedBill()) { if isCounted($1) { $0 += $1.bill } }
+    }
 
     mutating func add(_ text: String, _ bill: PlannedBill) {
         items.append(Item(text: text, bill: bill))
+    }
+
+    /// Adds a request that may not be sent, or may cost less.
+    ///
+    /// - Parameter doubt: The reason, as part of a sentence after "because".
+    mutating func addAtMost(_ text: String, _ bill: PlannedBill, because doubt: String) {
+        items.append(Item(text: text, bill: bill, doubt: doubt))
+    }
+
+    init() {}
+
+    /// - Parameter plan: The requests of a pager.
+    init(_ plan: PagerPlan) { add(plan) }
+
+    /// Adds the changes of documents that a listener may receive.
+    mutating func addUpdatesAtMost(
+        _ text: String, of rows: [ExpectedRow], because doubt: String
+    ) {
+        let bill = rows.reduce(into: PlannedBill()) { $0 += .update(bytes: $1.documentBytes) }
+        addAtMost("\(text): \(rows.count)", bill, because: doubt)
+    }
+
+    /// Adds the requests of a pager.
+    mutating func add(_ plan: PagerPlan) {
+        for read in plan.reads { add("\(read.kind.text): \(read.rows)", read.bill) }
     }
 
     /// Adds the changes of documents that an open listener receives.
@@ -96,15 +131,33 @@ extension ReadPlan.Kind {
     }
 }
 
+extension PlannedRead.Kind {
+    /// The request in words.
+    fileprivate var text: String {
+        switch self {
+        case .page: "page"
+        case .resume: "resumed page"
+        case .gap: "older page"
+        case .changes: "changes of all pages"
+        case .lookup: "lookup"
+        case .live: "live changes"
+        }
+    }
+}
+
 extension Forecast: Encodable {
     private enum Key: String, CodingKey {
-        case reads, units, requests
+        case reads, units, atMost, because, requests
     }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(bill.reads, forKey: .reads)
         try container.encode(bill.units, forKey: .units)
+        if !doubts.isEmpty {
+            try container.encode(most, forKey: .atMost)
+            try container.encode(doubts, forKey: .because)
+        }
         try container.encode(items.map(\.text), forKey: .requests)
     }
 }
@@ -120,14 +173,40 @@ extension Forecast {
         }
     }
 
-    /// Returns the complaint about a bill that differs from the forecast; nil if they are equal.
-    func complaint(_ billed: PlannedBill, in edition: DatabaseEdition) -> String? {
-        let isEqual =
-            edition == .standard ? bill.reads == billed.reads : bill.units == billed.units
-        if isEqual { return nil }
+    /// Returns the prediction as a text, such as "6 reads" or "6 to 7 reads, because …".
+    ///
+    /// - Parameter lost: The number of answers that were billed and lost. The device sends each of
+    ///   these requests again, so a bill is at most so many times longer.
+    func text(in edition: DatabaseEdition, lost: Int) -> String {
+        let least = Self.text(bill, in: edition)
+        let most = Self.text(most(lost: lost), in: edition)
+        if most == least { return least }
+        let lostText = "\(lost) billed answer\(lost == 1 ? " was" : "s were") lost"
+        let reasons = doubts + (lost == 0 ? [] : [lostText])
+        return "\(least) to \(most), because \(reasons.joined(separator: "; "))"
+    }
+
+    private func most(lost: Int) -> PlannedBill {
+        (0...lost).reduce(into: PlannedBill()) { sum, _ in sum += most }
+    }
+
+    /// Returns the complaint about a bill outside the forecast; nil if it is as predicted.
+    func complaint(
+        _ billed: PlannedBill, in edition: DatabaseEdition, lost: Int = 0
+    ) -> String? {
+        let most = most(lost: lost)
+        let isForeseen =
+            switch edition {
+            case .standard: (bill.reads...most.reads).contains(billed.reads)
+            case .enterprise:
+                (bill.units.read...most.units.read).contains(billed.units.read)
+                    && (bill.units.realtimeUpdate...most.units.realtimeUpdate)
+                        .contains(billed.units.realtimeUpdate)
+            }
+        if isForeseen { return nil }
         let parts = items.map { "\($0.text) (\(Self.text($0.bill, in: edition)))" }
         return """
-            predicted \(Self.text(bill, in: edition)), but billed \
+            predicted \(text(in: edition, lost: lost)), but billed \
             \(Self.text(billed, in: edition)): \(parts.joined(separator: ", "))
             """
     }

@@ -17,9 +17,12 @@ struct NetworkRun {
     private let server: ServerProcess
     private let direct: DirectServer
     private let clock: NetworkClock
+    private let plantsRead: Bool
 
-    init(_ network: DemoNetwork, _ ground: Ground) async throws {
+    /// - Parameter plantsRead: True to make each prediction wrong by one read.
+    init(_ network: DemoNetwork, _ ground: Ground, plantsRead: Bool = false) async throws {
         self.network = network
+        self.plantsRead = plantsRead
         self.ground = ground
         // The gate is open, because the networks that act on connections need one later.
         server = try await ground.server(options: ["--network", "healthy"])
@@ -110,6 +113,7 @@ struct NetworkRun {
         do { measured.forecast = try measured.forecast ?? forecast?.get() } catch {
             measured.failure = measured.failure ?? "it has no prediction: \(error)"
         }
+        if plantsRead { measured.forecast?.add("planted: 1", .document(bytes: 1)) }
         return measured
     }
 

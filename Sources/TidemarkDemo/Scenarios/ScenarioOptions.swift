@@ -32,6 +32,9 @@ struct ScenarioOptions: ParsableArguments {
                 """), transform: Self.edition)
     var edition = DatabaseEdition.standard
 
+    @Flag(help: ArgumentHelp("Plant a wrong prediction in each row.", visibility: .hidden))
+    var plantsRead = false
+
     @Option(help: "Write the figures to this file, as JSON.")
     var json: String?
 
@@ -67,7 +70,7 @@ struct ScenarioOptions: ParsableArguments {
         let start = ContinuousClock.now
         let run = ScenarioRun(
             rows: rows, networks: networks.isEmpty ? DemoNetwork.allCases : networks, clock: clock,
-            rules: rules, edition: edition, isConcurrent: isConcurrent)
+            rules: rules, edition: edition, plantsRead: plantsRead, isConcurrent: isConcurrent)
         let results = try await run.run { ProgressLine.show($0) }
         output.detail("\(ScenarioTable(results: results))")
         if results.contains(where: { $0.after.lostAnswers > 0 }) {

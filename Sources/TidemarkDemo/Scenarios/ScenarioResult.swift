@@ -17,21 +17,17 @@ struct ScenarioResult: Sendable {
     var speed: MachineSpeed?
 
     var complaints: [String] {
-        let unforeseen = hasWholeBill ? after.forecast?.complaint(billed, in: edition) : nil
+        let unforeseen =
+            after.failure == nil
+            ? after.forecast?.complaint(billed, in: edition, lost: after.lostAnswers) : nil
         return bar.complaints(before: before, after: after, on: network)
             + [unforeseen].compactMap(\.self)
     }
     /// The bill of the use on Tidemark.
     private var billed: PlannedBill { PlannedBill(reads: after.reads, units: after.units) }
-    /// True if a prediction can be compared: the use has ended, and the network lost no answer,
-    /// which is billed again.
-    private var hasWholeBill: Bool { after.failure == nil && after.lostAnswers == 0 }
     /// The predicted bill in words; nil if the row has none.
     var forecastText: String? {
-        guard let forecast = after.forecast else { return nil }
-        let text = "predicted \(Forecast.text(forecast.bill, in: edition))"
-        if hasWholeBill { return text }
-        return text + ", not compared, because a billed answer was lost"
+        after.forecast.map { "predicted \($0.text(in: edition, lost: after.lostAnswers))" }
     }
     var slow: [SlowTime] { bar.slow(after, on: network) }
     var holds: Bool { complaints.isEmpty }

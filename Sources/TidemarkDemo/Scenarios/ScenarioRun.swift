@@ -11,6 +11,8 @@ struct ScenarioRun {
     /// The security rules of the app.
     let rules: ExampleRules
     let edition: DatabaseEdition
+    /// True if each prediction is wrong by one read, for the test that such a row fails.
+    var plantsRead = false
     /// True if the networks run concurrently. This is faster, but it disturbs measurements of
     /// processor time.
     var isConcurrent = true
@@ -47,7 +49,7 @@ struct ScenarioRun {
     private func play(
         _ network: DemoNetwork, ground: Ground, progress: @Sendable (String) -> Void
     ) async throws -> [ScenarioResult?] {
-        let run = try await NetworkRun(network, ground)
+        let run = try await NetworkRun(network, ground, plantsRead: plantsRead)
         var results: [ScenarioResult?] = []
         do {
             for row in rows {

@@ -1,4 +1,5 @@
 import Tidemark
+import TidemarkApp
 import TidemarkModel
 
 /// The documents that a row has written, with the sizes by which the Enterprise edition bills them.
@@ -10,7 +11,7 @@ struct WrittenDocuments {
 
     init(_ mutations: [Mutation]) { for mutation in mutations { play(mutation) } }
 
-    private mutating func play(_ mutation: Mutation) {
+    mutating func play(_ mutation: Mutation) {
         var document: MapValue
         switch mutation.operation {
         case .set(let fields): document = fields
@@ -60,6 +61,32 @@ struct WrittenDocuments {
         }
         let sorted = dated.sorted { ($1.0, $1.1) < ($0.0, $0.1) }
         return rows(sorted.map(\.1), indexed: indexed)
+    }
+
+    /// Returns documents as the plan of a pager expects them, without those that do not exist.
+    ///
+    /// - Parameters:
+    ///   - field: The field that orders the pages.
+    ///   - changedAt: The time of the last change of all of them.
+    ///   - indexed: The bytes of the indexed values in the index of the query.
+    func expected(
+        _ paths: some Sequence<DocumentPath>, by field: String, changedAt: Timestamp, indexed: Int
+    ) -> [ExpectedDocument] {
+        paths.compactMap { path in
+            guard let fields = fields[path], case .timestamp(let time)? = fields[field],
+                let row = rows([path], indexed: indexed).first
+            else { return nil }
+            return ExpectedDocument(
+                path: path, time: time, changedAt: changedAt,
+                isMarkedDeleted: fields[ItemFields.deletedAt] != nil, row: row)
+        }
+    }
+
+    /// Returns the sizes of a document that someone else has written.
+    static func row(_ document: Document, indexed: Int = timeBytes) -> ExpectedRow {
+        ExpectedRow(
+            documentBytes: Document.storageSize(of: document.fields, at: document.path),
+            entryBytes: entryBase(document.path) + indexed)
     }
 
     /// Returns the bytes that each index entry has beside its values, by Firestore's page of

@@ -44,11 +44,11 @@ enum EnterpriseIndexes {
         let others = [
             Index("chats", "@members", "-lastMessageAt"), Index("chats", "@members", "updatedAt"),
             Index("presence", "lastSeen"), Index("presence", "-lastSeen"),
-            Index("users", "searchName"), Index("days", "updatedAt"),
+            Index("users", "searchName"), Index("days", "updatedAt"), Index("days", "-day"),
             Index("messages", "conversationId", "-timestamp"),
             Index("messages", "conversationId", "updatedAt"),
             Index("conversations", "@members", "-lastMessageAt"),
-            Index("conversations", "@members", "updatedAt"),
+            Index("conversations", "@members", "updatedAt"), Index("conversations", "@members"),
         ]
         try JSONEncoder().encode(File(indexes: lists + others)).write(to: file)
     }
