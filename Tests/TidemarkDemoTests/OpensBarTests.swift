@@ -58,6 +58,28 @@ import TidemarkModel
                 == ["The client tidemark had 2 items missed, as a."])
     }
 
+    @Test func `fails for an open that costs a read more than predicted`() {
+        var predictions = OpenPredictions()
+        predictions.add(71, billed: 71, atLeast: 70)
+        #expect(predictions.text == "predicted before each open: 71 reads in all")
+        predictions.add(5, billed: 6, atLeast: 1)
+        predictions.add(nil, billed: 903, atLeast: 900)
+        predictions.add(nil, billed: 899, atLeast: 900)
+        #expect(
+            predictions.complaints == [
+                "Open 2 was predicted to cost 5 reads, and 6 were billed.",
+                "Open 4 was predicted to cost 900 to 1803 reads, and 899 were billed.",
+            ])
+        #expect(
+            predictions.text.hasSuffix(
+                "1,876 to 3,682 reads in all, because 2 opens have answers of several pages"))
+        var tally = Tally(name: "tidemark")
+        tally.reads = 71
+        let report = DemoReport(
+            clients: [tally], bar: whole, seconds: 1, history: history, predictions: predictions)
+        #expect(DemoFigures(clients: report).complaints == predictions.complaints)
+    }
+
     /// Checks the table's caption, and the file of the figures.
     @Test func `is of a history that says where it comes from`() throws {
         func text(_ source: HistorySource) -> String { source.text(8_648) }

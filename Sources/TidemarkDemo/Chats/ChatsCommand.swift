@@ -65,6 +65,7 @@ struct ClientOptions: ParsableArguments {
         output.result(report.table)
         output.detail(String(format: "%.1f s in all", report.seconds))
         output.detail(report.bar.text)
+        if report.predictions.opens > 0 { output.detail(report.predictions.text) }
         return report
     }
 }

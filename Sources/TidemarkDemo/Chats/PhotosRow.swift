@@ -1,4 +1,5 @@
 import Foundation
+import Tidemark
 import TidemarkModel
 import TidemarkServer
 
@@ -38,6 +39,25 @@ struct PhotosRow: ScenarioRow {
     var seed: [Mutation] { sides.flatMap { Membership.set(above: collection($0)) } }
 
     private func caption(_ number: Int) -> String { "Photo \(number)" }
+
+    /// Predicts the most that both processes can read. Each opens the chat, in which at most all
+    /// messages are: the mark, a count, the newest items, and the listener, to which each message
+    /// then arrives once.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        let doubt = "the app is killed in the middle of its reads"
+        // A message has a short caption and the path of its photo: it is a unit.
+        let message = ExpectedRow(documentBytes: 1_024, entryBytes: 256)
+        let all = Array(repeating: message, count: Self.count)
+        var forecast = Forecast()
+        for process in ["first", "second"] {
+            forecast.addAtMost("\(process) process: the mark", .document(bytes: 1), because: doubt)
+            forecast.addAtMost("a count", .count(items: all.count), because: doubt)
+            forecast.addAtMost("items: \(all.count)", .query(all), because: doubt)
+            forecast.addAtMost("changes: \(all.count)", .query(all), because: doubt)
+            forecast.addUpdatesAtMost("live changes", of: all, because: doubt)
+        }
+        return forecast
+    }
 
     func isPlayed(on network: DemoNetwork) -> Bool { network == self.network }
 

@@ -45,6 +45,28 @@ struct SearchRow: ScenarioRow {
         }
     }
 
+    /// Predicts a query for each prefix that no earlier result answers: the same prefix, or a
+    /// shorter one whose result was complete.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        let written = WrittenDocuments(seed)
+        let people = written.fields.compactMap { path, fields in
+            if case .string(let name)? = fields["searchName"] { (name, path) } else { nil }
+        }.sorted { $0 < $1 }
+        var forecast = Forecast()
+        var complete: [String: Bool] = [:]
+        for text in Self.typed where complete[text] == nil {
+            let isAnswered = complete.contains { $0.value && text.hasPrefix($0.key) }
+            if isAnswered { continue }
+            let found = people.filter { $0.0.hasPrefix(text) }.prefix(Self.limit)
+            complete[text] = found.count < Self.limit
+            let rows = found.flatMap { name, path in
+                written.rows([path], indexed: name.utf8.count + 1)
+            }
+            forecast.add("\(text): \(rows.count)", .query(rows))
+        }
+        return forecast
+    }
+
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         switch side {
         case .before, .filtered: try await type(visit)

@@ -21,12 +21,15 @@ struct DayAppCommand: AsyncParsableCommand {
 
     @Option var version: DayVersion
     @Option(help: "HOST:PORT of the pictures.") var pictures: String
+    @Option(help: "The seconds by which the device's clock is ahead.") var ahead: Int64 = 0
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
         EndOfInput.raiseSIGTERM()
         if version == .process { return try await rest() }
-        let client = try await DeviceClient(version.side, place.place, label: place.label)
+        let client = try await DeviceClock.$ahead.withValue(.seconds(ahead)) {
+            try await DeviceClient(version.side, place.place, label: place.label)
+        }
         if version == .before { return try await showAll(client.firestore) }
         guard version.showsMessages else { return try await rest() }
         try await showFeed(client.firestore)

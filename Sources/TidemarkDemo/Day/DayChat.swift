@@ -8,7 +8,10 @@ final class DayChat {
     private var count = 0
     /// The number of messages at the last pause.
     private var old = 0
-    private var clock: Int64 = 1_780_000_000
+    private var clock = start
+    private static let start: Int64 = 1_780_000_000
+    /// The seconds that have passed by the server's clock.
+    var ahead: Int64 { clock - Self.start }
 
     init(messages: CollectionReference, server: ServerProcess) {
         self.messages = messages
@@ -30,6 +33,11 @@ final class DayChat {
             try await direct.forget(count - old)
         }
         old = count
+    }
+
+    /// Returns the reads that a version was billed so far.
+    func reads(of version: DayVersion) async throws -> Int {
+        try await server.bill(of: version.label).documents
     }
 
     func close() async { await direct.close() }

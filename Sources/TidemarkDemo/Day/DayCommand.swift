@@ -51,6 +51,10 @@ extension DayDemo {
             return Dictionary(uniqueKeysWithValues: named)
         }
         var after = figures(.after)
+        if let reads = uses[.after]?.reads {
+            after["predicted reads"] = Double(reads.predicted)
+            after["reads"] = Double(reads.billed)
+        }
         for (version, use) in Self.services(uses) {
             for figure in use.ofDay {
                 after["\(version.service): \(figure.name)\(figure.unit)"] = figure.value
@@ -77,6 +81,11 @@ extension DayDemo {
             complaints.append(
                 "a launch on Tidemark received \(Int(after.launch.bytes)) bytes, and as it was "
                     + "\(Int(before.launch.bytes))")
+        }
+        if let reads = after.reads, reads.billed != reads.predicted {
+            complaints.append(
+                "the day was predicted to cost \(grouped(reads.predicted)) reads, and "
+                    + "\(grouped(reads.billed)) were billed")
         }
         return complaints
     }

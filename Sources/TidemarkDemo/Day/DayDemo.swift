@@ -70,34 +70,45 @@ struct DayDemo: Sendable {
         return uses
     }
 
+    /// The predicted reads behind the first launch: a read for each message. A launch asks for the
+    /// changes since five minutes before the last read, so it reads the five messages again that
+    /// were sent just before that.
+    var predictedReads: Int { 5 * launches + 5 * launches + 1 + arrivals + minutes }
+
     private func play(_ phones: [DayPhone], _ chat: DayChat) async throws -> [DayVersion: DayUse] {
         var uses: [DayVersion: DayUse] = [:]
-        try await launch(phones, chat, &uses)
+        let first = try await launch(phones, chat, &uses)
         try await chat.pass()
         try await chat.send(1)
         var apps: [DayApp] = []
         defer { for app in apps { app.kill() } }
         for phone in phones {
-            let app = try phone.launch()
+            let app = try phone.launch(ahead: chat.ahead)
             apps.append(app)
             try await app.isLaunched(with: chat.newest)
         }
         try await show(apps, chat, &uses)
+        uses[.after]?.reads = DayReads(
+            predicted: predictedReads, billed: try await chat.reads(of: .after) - first)
         return uses
     }
 
     /// Measures the launches. They are hours apart by the server's clock.
+    ///
+    /// - Returns: The reads of the first launch on Tidemark.
     private func launch(
         _ phones: [DayPhone], _ chat: DayChat, _ uses: inout [DayVersion: DayUse]
-    ) async throws {
+    ) async throws -> Int {
+        var first = 0
         for number in 0...launches {
             ProgressLine.show("a day: launch \(number) of \(launches)")
             try await chat.pass()
             // The first launch is of a new phone. It reads everything, once in the app's life, and
             // does not count.
+            if number == 1 { first = try await chat.reads(of: .after) }
             if number > 0 { try await chat.send(5) }
             for phone in phones {
-                let app = try phone.launch()
+                let app = try phone.launch(ahead: chat.ahead)
                 defer { app.kill() }
                 try await app.isLaunched(with: chat.newest)
                 guard number > 0 else { continue }
@@ -105,6 +116,7 @@ struct DayDemo: Sendable {
                     uses[phone.version, default: DayUse()].launch + (try app.use()) / launches
             }
         }
+        return first
     }
 
     /// Measures apps that show the chat while messages arrive.

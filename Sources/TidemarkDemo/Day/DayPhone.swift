@@ -38,13 +38,15 @@ struct DayPhone: Sendable {
     }
 
     /// Launches the app. Its bursts begin anew, as hours after the last launch.
-    func launch() throws -> DayApp {
+    ///
+    /// - Parameter ahead: The seconds that have passed by the server's clock.
+    func launch(ahead: Int64 = 0) throws -> DayApp {
         counter.pause()
         let process = AppProcess(
             [
                 "demo", "day-app", "--version", version.rawValue, "--port", "\(ports[0])",
                 "--accounts-port", "\(ports[1])", "--pictures", "127.0.0.1:\(ports[2])",
-                "--user", Membership.user, "--label", "day-\(version.rawValue)",
+                "--user", Membership.user, "--label", version.label, "--ahead", "\(ahead)",
                 "--folder", folder.path,
             ], errors: .standardError)
         return DayApp(

@@ -26,6 +26,9 @@ enum DayVersion: String, CaseIterable, Sendable, ExpressibleByArgument {
 
     var side: Side { self == .before ? .before : .after }
 
+    /// The label under which the version's reads are billed.
+    var label: String { "day-\(rawValue)" }
+
     /// True if this version has a service on Tidemark.
     func has(_ service: DayVersion) -> Bool {
         guard let own = Self.onTidemark.firstIndex(of: self),

@@ -100,9 +100,12 @@ struct HealthRow: ScenarioRow {
         return Self.shown(hours)
     }
 
-    private func daysOnServer(_ visit: Visit) async throws -> Set<HealthDay> {
+    private func daysOnServer(_ visit: Visit) async throws -> [HealthDay: Document] {
         let documents = try await visit.direct.documents(in: collection)
-        let known = Set(documents.compactMap { HealthDay($0.path.id) })
+        let dated = documents.compactMap { document in
+            HealthDay(document.path.id).map { ($0, document) }
+        }
+        let known = Dictionary(dated) { $1 }
         visit.measured("documents", Double(documents.count))
         visit.measured("documents too many", Double(documents.count - known.count))
         return known

@@ -4,11 +4,14 @@ import Tidemark
 import TidemarkApp
 import TidemarkHealth
 import TidemarkHealthSync
+import TidemarkModel
 
 /// Another device of the same user: it receives the history from the server, newest first, into its
 /// own health store, and shows it from there.
 struct SecondDevice {
     private static let name = "second-device"
+    /// The number of days in a page of a download.
+    private static let pageSize = 100
 
     let visit: Visit
     let user: String
@@ -17,9 +20,10 @@ struct SecondDevice {
     /// The totals of the generated data.
     let truth: HealthTruth
 
-    /// - Parameter days: The days on the server. The planned reads are computed from them.
+    /// - Parameter documents: The days on the server. The bill is predicted from them.
     /// - Returns: The hours that the device holds at the end, of all shown kinds.
-    func run(_ days: Set<HealthDay>) async throws -> [HourEntry] {
+    func run(_ documents: [HealthDay: Document]) async throws -> [HourEntry] {
+        let days = documents.keys
         guard let oldest = days.min(), let newest = days.max() else { return [] }
         let firestore = try await visit.firestore(on: Self.name)
         let folder = try visit.place.on(Self.name).folder
@@ -27,9 +31,11 @@ struct SecondDevice {
         let app = try HealthCore.HealthApp(
             folder: folder.path, source: ScriptedHealthSource(), firestore: firestore, user: user)
         let count = Int(newest.number - oldest.number) + 1
-        let end = try await receive(app.returning(days: count, until: newest), app.store)
         let job = try HealthDownload(app.days, into: app.store).job(days: count, until: newest)
-        visit.measured("reads beside the plan", Double(end.reads - planned(job, days)))
+        let forecast = planned(job, documents)
+        visit.predicted(forecast)
+        let end = try await receive(app.returning(days: count, until: newest), app.store)
+        visit.measured("reads beside the plan", Double(end.reads - forecast.bill.reads))
         try compare(app.store)
         return try HealthApp.kinds.flatMap { try hours($0, app.store) }
     }
@@ -59,16 +65,23 @@ struct SecondDevice {
         return end
     }
 
-    /// Returns one read for each day, and one for each window without days.
-    private func planned(_ job: BackfillJob, _ days: Set<HealthDay>) -> Int {
-        (0..<job.windowCount).reduce(0) { sum, number in
+    /// Returns the pages of each window of the download. The first device has read nothing.
+    private func planned(_ job: BackfillJob, _ documents: [HealthDay: Document]) -> Forecast {
+        var forecast = Forecast()
+        for number in 0..<job.windowCount {
             let window = job.window(number)
-            let own = days.count { day in
+            let own = documents.filter { day, _ in
                 let time = Timestamp(seconds: day.number * 86_400, nanoseconds: 0)
                 return (window.lowerBound.time..<window.upperBound.time).contains(time)
             }
-            return sum + max(1, own)
+            let rows = own.sorted { $1.key < $0.key }.map { WrittenDocuments.row($0.value) }
+            // A full page is followed by another one.
+            for first in stride(from: 0, through: rows.count, by: Self.pageSize) {
+                let page = rows[first..<min(rows.count, first + Self.pageSize)]
+                forecast.add("days of window \(number): \(page.count)", .query(page))
+            }
         }
+        return forecast
     }
 
     /// Compares the values and the hours with those of the first device, and today's steps with the

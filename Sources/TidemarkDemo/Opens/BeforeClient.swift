@@ -6,7 +6,7 @@ struct BeforeClient: DemoClient {
     let name = "before"
     let place: DemoPlace
 
-    func open() async throws -> ClientOpen {
+    func open(ahead: Duration) async throws -> ClientOpen {
         var watch = OpenWatch()
         let firestore = try place.firestore(label: name)
         let items = firestore.collection(DemoPlace.collection)

@@ -11,7 +11,9 @@ protocol DemoClient {
     var name: String { get }
 
     /// Launches the app on the cache of its last run, brings it up to date, and ends it.
-    mutating func open() async throws -> ClientOpen
+    ///
+    /// - Parameter ahead: The time that has passed by the server's clock since the first open.
+    mutating func open(ahead: Duration) async throws -> ClientOpen
 }
 
 /// The server and the device that a client of the demo uses.

@@ -7,13 +7,14 @@ struct DemoReport: Sendable {
     let bar: OpensBar
     let seconds: Double
     let history: HistoryFigure
+    var predictions = OpenPredictions()
     /// The machine's speed during the run; nil if times are not judged.
     var speed: MachineSpeed?
 
     /// The failed requirements, as sentences; empty if all hold.
     var complaints: [String] {
         guard let tidemark = clients.last else { return [] }
-        return bar.complaints(reads: tidemark.reads) + tidemark.complaints
+        return bar.complaints(reads: tidemark.reads) + tidemark.complaints + predictions.complaints
     }
 
     var slow: [SlowTime] { bar.slow(seconds: seconds) }

@@ -2,6 +2,7 @@ import ChatsCore
 import Foundation
 import Tidemark
 import TidemarkApp
+import TidemarkModel
 
 /// The activity feed of `Examples/Chats`: it shows the items on disk first, then the changes since
 /// the last open.
@@ -9,11 +10,39 @@ struct FeedClient: DemoClient {
     let name = "tidemark"
     let place: DemoPlace
 
-    func open() async throws -> ClientOpen {
+    func open(ahead: Duration) async throws -> ClientOpen {
         let watch = OpenWatch()
-        let client = try await DeviceClient(.after, place, label: name)
+        let client = try await client(name, ahead: ahead)
         let (firstContent, shown) = try await show(client.firestore, watch)
         return ClientOpen(firstContent: firstContent, shown: shown, bytes: await client.close())
+    }
+
+    /// Returns the predicted bill of the next open, from the files of the device.
+    ///
+    /// - Parameters:
+    ///   - changed: The documents that others have changed since the last open.
+    ///   - items: The number of the server's documents.
+    /// - Returns: The number of reads; nil if the answers have more rows than a page.
+    func predictedReads(
+        ahead: Duration, changed: Set<DocumentPath>, items: Int
+    ) async throws -> Int? {
+        let client = try await client("planning", ahead: ahead)
+        let feed = try Feed(.activity(client.firestore.collection(DemoPlace.collection)))
+        try await feed.open()
+        let reads = await feed.readsToListen(changed: changed, items: items)
+        await client.close()
+        // Only the number of rows matters in the Standard edition.
+        let row = ExpectedRow(documentBytes: 0, entryBytes: 0)
+        return reads?.reduce(0) { sum, read in
+            let rows = Array(repeating: row, count: read.rows)
+            return sum + (read.plan.bill(of: rows)?.reads ?? 0)
+        }
+    }
+
+    private func client(_ label: String, ahead: Duration) async throws -> DeviceClient {
+        try await DeviceClock.$ahead.withValue(ahead) {
+            try await DeviceClient(.after, place, label: label)
+        }
     }
 
     @MainActor
@@ -25,6 +54,8 @@ struct FeedClient: DemoClient {
         try await untilShown { activity.phase != .loading }
         if !activity.items.isEmpty { watch.sawContent() }
         try await untilShown { activity.isFresh }
+        // Otherwise it depends on the machine whether the listener is billed.
+        try await activity.untilLive()
         return (watch.firstContent, try await activity.show())
     }
 }

@@ -12,7 +12,7 @@ struct PlainClient: DemoClient {
 
     init(place: DemoPlace) { self.place = place }
 
-    func open() async throws -> ClientOpen {
+    func open(ahead: Duration) async throws -> ClientOpen {
         var watch = OpenWatch()
         let firestore = try place.firestore(label: name)
         let items = firestore.collection(DemoPlace.collection)

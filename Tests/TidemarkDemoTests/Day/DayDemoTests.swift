@@ -47,6 +47,22 @@ import TidemarkTesting
         input.finish()
     }
 
+    @Test func `fails for a day that costs a read more than predicted`() {
+        let demo = DayDemo.small
+        // Two launches with five messages each, which the next launch reads again; one more
+        // message, three arrivals, and a minute.
+        #expect(demo.predictedReads == 2 * (5 + 5) + 1 + 3 + 1)
+        func complaints(_ billed: Int) -> [String] {
+            var (before, after) = (DayUse(), DayUse())
+            before.launch.bytes = 10_000
+            after.reads = DayReads(predicted: demo.predictedReads, billed: billed)
+            return demo.complaints([.before: before, .after: after])
+        }
+        #expect(complaints(25) == [])
+        #expect(
+            complaints(26) == ["the day was predicted to cost 25 reads, and 26 were billed"])
+    }
+
     /// The client counts the bytes of its messages too, without the frames around them.
     @Test func `counts at its gate at least the bytes that the client counts`() async throws {
         let local = try LocalFirestore.start()
