@@ -298,6 +298,32 @@ import TidemarkTesting
         }
     }
 
+    @Test func `copies of a user who has left are deleted by name alone`() async throws {
+        try await play { place in
+            let phone = try place.phone()
+            try await phone.firestore.changeUser(to: "ann")
+            _ = try await phone.send(
+                FileUpload(data: Data([1]), folder: "f", contentType: "image/png"), with: "1")
+            let file = try await phone.firestore.document("messages/1").file("photo")
+            let copy = try #require(file)
+            await #expect(throws: FirestoreError.self) {
+                try await phone.outbox.purgeCopies(ofUser: "ann")
+            }
+            try await phone.firestore.changeUser(to: "bob")
+            try await phone.outbox.purgeCopies(ofUser: "eve")
+            #expect(FileManager.default.fileExists(atPath: copy.path))
+            try await phone.outbox.purgeCopies(ofUser: "ann")
+            #expect(!FileManager.default.fileExists(atPath: copy.path))
+            // The write is still there, and says what is missing.
+            try await phone.firestore.changeUser(to: "ann")
+            await phone.outbox.start()
+            try await until {
+                try await phone.outbox.waitingFiles().first?.state == .failed(.copyMissing)
+            }
+            await phone.kill()
+        }
+    }
+
     @Test func `a batch needs an outbox`() async throws {
         let local = try LocalFirestore.start()
         let firestore = try local.firestore()
