@@ -11,6 +11,8 @@ public final class Firestore: Sendable {
     private let client = AtomicLazyReference<Client>()
     /// The outbox of files, if the app has one.
     package let fileOutbox = WeakReference()
+    /// The plans of pipelines that run on this device.
+    package let plans = PipelinePlans()
     /// The reports about the network, for the outbox of files.
     package let network = NetworkReports()
 

@@ -10,6 +10,8 @@ final class SourcePlan: Sendable {
     /// True if the first source is exactly what the first scan asks for: its conditions, its order
     /// and its limit.
     let isSorted: Bool
+    /// True if the first source applies the conditions of the first scan.
+    let isFiltered: Bool
     /// True if the documents of the only source are the rows, unless one of them has a pending
     /// write: its time is estimated, and conditions can see another time than the query saw.
     let isAnswer: Bool
@@ -28,10 +30,11 @@ final class SourcePlan: Sendable {
         }
         var rest = pipeline.sources[...]
         var sources: [CachedSource] = []
-        var (isSorted, isAnswer) = (false, false)
+        var (isFiltered, isSorted, isAnswer) = (false, false, false)
         if let scan = pipeline.firstScan {
             rest = rest.dropFirst()
             let first = Self.first(scan, isAlone: rest.isEmpty)
+            isFiltered = first.appliesHints
             isSorted = first.appliesHints && !scan.orders.isEmpty
             isAnswer = first.appliesHints && pipeline.isFirstScan
             sources.append(first.source)
@@ -41,15 +44,21 @@ final class SourcePlan: Sendable {
             if !sources.contains(source) { sources.append(source) }
         }
         self.sources = sources
-        (self.isSorted, self.isAnswer) = (isSorted, isAnswer)
+        (self.isFiltered, self.isSorted, self.isAnswer) = (isFiltered, isSorted, isAnswer)
         streamedQuery = Self.streamedQuery(of: pipeline, sources)
     }
 
-    /// Returns the plan of a pipeline, which keeps it.
+    /// Returns the plan of a pipeline. The pipeline keeps it, and the client that of a small one.
     static func kept(by pipeline: Pipeline) throws(FirestoreError) -> SourcePlan {
         let (firestore, value) = try pipeline.runnable()
         if let plan = pipeline.plan.withLock({ $0 }) as? SourcePlan { return plan }
+        let key = PipelinePlans.Key(value)
+        if let known = key.flatMap(firestore.plans.plan) as? SourcePlan {
+            pipeline.plan.withLock { $0 = known }
+            return known
+        }
         let plan = try SourcePlan(value, in: firestore.databaseID)
+        if let key { firestore.plans.keep(plan, of: key) }
         pipeline.plan.withLock { $0 = plan }
         return plan
     }

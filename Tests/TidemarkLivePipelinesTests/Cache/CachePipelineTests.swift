@@ -81,6 +81,39 @@ import TidemarkTesting
         await devices.local.stop()
     }
 
+    /// More pipelines than the client keeps plans of. Each differs from the others in a constant,
+    /// its type, or the spelling of a name.
+    @Test func `have their own rows when they are made anew`() async throws {
+        let devices = try Devices()
+        try await devices.send(1...30)
+        for (spelling, value) in [("e\u{301}", 1), ("\u{e9}", 2)] {
+            try await devices.other.document("messages/m1").updateData([spelling: value])
+        }
+        let device = devices.device
+        _ = try await device.collection("messages").getDocuments()
+        let all = device.pipeline().collection("messages")
+        for limit in [Int32](1...25) + [3, 25, 1] {
+            let newest = try await all.where(Field("n").greaterThan(0))
+                .sort([Field("n").descending()]).limit(limit).execute(source: .cache)
+            #expect(newest.results.map(\.id) == (0..<limit).map { "m\(30 - $0)" })
+        }
+        for _ in 0..<2 {
+            for (expression, text) in [
+                (Constant(1), "int64"), (Constant(1.0), "float64"), (Constant("1"), "string"),
+            ] {
+                let typed = try await all.limit(1).select([expression.type().as("type")])
+                    .execute(source: .cache)
+                #expect(typed.results[0].get("type") as? String == text)
+            }
+            for (spelling, value) in [("e\u{301}", 1), ("\u{e9}", 2)] {
+                let spelled = try await all.where(Field("n").equal(1))
+                    .select([Field(spelling).as("x")]).execute(source: .cache)
+                #expect(spelled.results[0].get("x") as? Int == value)
+            }
+        }
+        await devices.local.stop()
+    }
+
     @Test func `join collections in one state`() async throws {
         let devices = try Devices()
         try await devices.send(1...6)
