@@ -85,6 +85,9 @@ import TidemarkTesting
         var rows: [DocumentPath: MapValue] = [:]
         var begins = 0
         var result: Result<StreamedRows?, SyncError>?
+        let takesFields: Bool
+
+        init(takesFields: Bool = false) { self.takesFields = takesFields }
 
         func begin() {
             rows = [:]
@@ -95,13 +98,23 @@ import TidemarkTesting
             #expect(rows.updateValue(row.document.fields, forKey: row.path) == nil)
             return true
         }
+
+        /// The number in a document is that of its id, from 100 on.
+        func take(_ fields: FieldsInPlace) -> Bool {
+            guard case .integer(let n)? = fields[field("n")] else { return false }
+            let name = path("rooms/\(n == 150 ? 150 : 100 + n)")
+            #expect(rows.updateValue(fields.copied.decoded, forKey: name) == nil)
+            return true
+        }
     }
 
-    @Test(arguments: rounds)
-    func `what is written meanwhile is in streamed rows once`(rounds: Int) throws {
+    @Test(arguments: rounds, [false, true])
+    func `what is written meanwhile is in streamed rows once`(
+        rounds: Int, asFields: Bool
+    ) throws {
         let world = try world()
         let query = rooms { $0.filter = .field(field("floor"), .equal, .integer(3)) }
-        let (engine, seen) = (world.engine, Collector())
+        let (engine, seen) = (world.engine, Collector(takesFields: asFields))
         engine.streamCached(query, to: seen) { seen.result = $0 }
         after(rounds, world.scheduler) {
             engine.write([

@@ -1,52 +1,55 @@
-import Synchronization
 import Tidemark
 import TidemarkPipelines
 
 /// Computes the figures of a pipeline from rows that the engine passes on within its slices.
-final class CachedFigures: RowReceiver, Sendable {
-    private struct State: ~Copyable {
-        var groups: StreamedGroups?
-        var failure: PipelineError?
-    }
-
+///
+/// `@unchecked`: the engine calls on its executor only, one call after the other, and the figures
+/// are read after its last call. A lock would take as long as a row.
+final class CachedFigures: RowReceiver, @unchecked Sendable {
     private let pipeline: ValidatedPipeline
     private let context: PipelineContext
-    private let state = Mutex(State())
+    private let isFiltered: Bool
+    private var groups: StreamedGroups?
+    private var failure: PipelineError?
 
-    init(_ pipeline: ValidatedPipeline, _ context: PipelineContext) {
-        (self.pipeline, self.context) = (pipeline, context)
+    /// True if the pipeline reads nothing but fields.
+    let takesFields: Bool
+
+    /// - Parameter isFiltered: True if the engine's query has the pipeline's first conditions.
+    init(_ pipeline: ValidatedPipeline, _ context: PipelineContext, isFiltered: Bool) {
+        (self.pipeline, self.context, self.isFiltered) = (pipeline, context, isFiltered)
+        takesFields = StreamedGroups.takesFields(pipeline)
     }
 
     func begin() {
-        state.withLock { state in
-            state.failure = nil
-            do throws(PipelineError) {
-                state.groups = try StreamedGroups(pipeline, context: context)
-            } catch { state.failure = error }
-        }
+        failure = nil
+        do throws(PipelineError) {
+            groups = try StreamedGroups(
+                pipeline, context: context, isFiltered: isFiltered)
+        } catch { failure = error }
     }
 
     func take(_ row: ViewDocument) -> Bool {
-        state.withLock { state in
-            guard state.failure == nil, let groups = state.groups else { return false }
-            do throws(PipelineError) { try groups.add(row.withEstimatedTimes) } catch {
-                state.failure = error
-            }
-            return state.failure == nil
+        guard failure == nil, let groups else { return false }
+        do throws(PipelineError) { try groups.add(row.withEstimatedTimes) } catch {
+            failure = error
         }
+        return failure == nil
     }
 
-    /// Returns the rows of the figures, after the last row of the cache.
+    func take(_ fields: FieldsInPlace) -> Bool {
+        guard failure == nil, let groups else { return false }
+        do throws(PipelineError) { try groups.add(fields) } catch { failure = error }
+        return failure == nil
+    }
+
+    /// Returns the rows of the figures. Called once, after the last row of the cache.
     func rows(in firestore: Firestore) throws(FirestoreError) -> [PipelineResult] {
-        let result = state.withLock { state -> Result<[PipelineResult], PipelineError> in
-            if let failure = state.failure { return .failure(failure) }
-            guard let groups = state.groups.take() else { return .success([]) }
-            return Result { () throws(PipelineError) in
-                try groups.end().map { PipelineResult(firestore, $0) }
-            }
-        }
-        do throws(PipelineError) { return try result.get() } catch {
-            throw FirestoreError(error.status)
-        }
+        do throws(PipelineError) {
+            if let failure { throw failure }
+            guard let groups else { return [] }
+            self.groups = nil
+            return try groups.end().map { PipelineResult(firestore, $0) }
+        } catch { throw FirestoreError(error.status) }
     }
 }

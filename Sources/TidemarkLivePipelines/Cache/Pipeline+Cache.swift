@@ -127,7 +127,8 @@ extension Pipeline {
     ) async throws(FirestoreError) -> Snapshot? {
         let evaluation = Evaluation()
         let figures = CachedFigures(
-            plan.pipeline, evaluation.context(firestore.databaseID, firestore.environment))
+            plan.pipeline, evaluation.context(firestore.databaseID, firestore.environment),
+            isFiltered: plan.isFiltered)
         return try await withCancellation(of: evaluation) {
             () async throws(FirestoreError) -> Snapshot? in
             let streamed: StreamedRows? = try await answer { finish in

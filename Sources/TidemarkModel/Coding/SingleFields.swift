@@ -68,6 +68,9 @@ package struct FieldsInPlace: FieldSource {
         self.init(bytes: bytes.bindMemory(to: UInt8.self))
     }
 
+    /// The fields in memory of their own.
+    package var copied: EncodedFields { EncodedFields(trusted: Array(bytes)) }
+
     package func holds(text: UnsafeBufferPointer<UInt8>, at path: FieldPath) -> Bool {
         switch field(at: path) {
         case .text(let found):

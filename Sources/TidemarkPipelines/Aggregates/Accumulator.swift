@@ -30,16 +30,15 @@ struct Accumulator {
     /// - Parameter value: The value; nil if absent.
     /// - Returns: True if the accumulator keeps the value beside the earlier ones.
     mutating func add(_ value: Value?) -> Bool {
-        let isNothing = Self.isNothing(value)
         switch function {
-        case .count, .countIf: if !isNothing { count += 1 }
+        case .count, .countIf: if !Self.isNothing(value) { count += 1 }
         case .sum, .average: if let value { sum.add(value) }
-        case .minimum: return !isNothing && replace(by: value, if: .descending)
-        case .maximum: return !isNothing && replace(by: value, if: .ascending)
+        case .minimum: return !Self.isNothing(value) && replace(by: value, if: .descending)
+        case .maximum: return !Self.isNothing(value) && replace(by: value, if: .ascending)
         case .first: if self.value == nil { return replace(by: value ?? .null, if: nil) }
         case .last: return replace(by: value ?? .null, if: nil)
         case .countDistinct:
-            guard !isNothing, let value else { return false }
+            guard !Self.isNothing(value), let value else { return false }
             return set.insert(EquivalentValue(value: value)).inserted
         case .arrayAggregate:
             values.append(value ?? .null)
@@ -51,6 +50,11 @@ struct Accumulator {
         }
         return false
     }
+
+    /// Adds a row whose value is known to count.
+    ///
+    /// - Precondition: The function is `count` or `count_if`.
+    mutating func addRow() { count += 1 }
 
     private static func isNothing(_ value: Value?) -> Bool {
         #if TIDEMARK_DEFECTS

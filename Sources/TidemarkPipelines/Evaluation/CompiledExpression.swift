@@ -66,6 +66,25 @@ indirect enum CompiledExpression: Sendable {
         return .value(.map(MapValue(pairs)))
     }
 
+    /// True if the value depends on fields alone, and not on the rest of a document or on other
+    /// sources. Variables can only be those of functions inside the expression, unless a stage
+    /// defines some.
+    var readsFieldsOnly: Bool {
+        switch self {
+        case .constant, .field, .variable: true
+        case .name, .createTime, .updateTime, .subquery: false
+        case .call(let function, let arguments):
+            !Self.ofRows.contains(function.name) && arguments.allSatisfy(\.readsFieldsOnly)
+        case .array(let elements): elements.allSatisfy(\.readsFieldsOnly)
+        case .map(let entries): entries.allSatisfy(\.value.readsFieldsOnly)
+        case .lambda(let lambda):
+            lambda.array.readsFieldsOnly && lambda.body.readsFieldsOnly
+        }
+    }
+
+    /// The functions that read the whole row.
+    private static let ofRows: Set = ["current_document", "document_matches", "score"]
+
     /// The constant value, if the expression is one.
     var constantValue: Value? {
         if case .constant(.value(let value)) = self { value } else { nil }

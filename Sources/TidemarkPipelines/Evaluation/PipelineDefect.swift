@@ -22,6 +22,20 @@
         /// Leaves out documents that equal the bound of a range.
         case hintTooNarrow
 
+        /// Makes a group for each new encoding of a key.
+        case groupsByBytes
+        /// Leaves absent values out of the encoded key of a group.
+        case absentKeysForgotten
+        /// Counts rows whose value is null, where the value is not decoded.
+        case encodedNullsCounted
+
+        /// Takes a query's rows for those of `exists` without an order by the field.
+        case existenceAssumed
+        /// Forgets an `exists` that stands in one condition with another field's value.
+        case existenceLost
+        /// Takes a query's rows for those of a pipeline with an offset.
+        case offsetIsLimit
+
         @TaskLocal static var planted: PipelineDefect?
     }
 #endif

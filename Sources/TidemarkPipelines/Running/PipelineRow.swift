@@ -29,6 +29,9 @@ package struct PipelineRow: Sendable {
 
     package init(fields: MapValue) { contents = .decoded(fields) }
 
+    /// Makes a row without a document.
+    init(contents: EncodedFields) { self.contents = .encoded(contents) }
+
     init(_ document: Document, in database: DatabaseID) {
         origin = Origin(
             name: ReferenceValue(database: database, path: document.path),

@@ -11,6 +11,9 @@ struct ScanHints {
     /// True if all stages behind the source are in the hints, so that they change nothing in rows
     /// of a source that applies the hints.
     private(set) var areComplete = false
+    /// The number of conditions directly behind the source that are TRUE for every document of a
+    /// source that applies the filter.
+    private(set) var exactConditions = 0
 
     func scan(of origin: PipelineScan.Origin, forceIndex: String?) -> PipelineScan {
         PipelineScan(
@@ -34,8 +37,9 @@ struct ScanHints {
         {
             terms = SearchCompiler.terms(in: query, allowsPrefixes: environment.isOnDevice)
         }
-        let all = FilterHint(all: conditions)
+        let all = conditions.count == 1 ? conditions[0] : FilterHint(all: conditions)
         filter = all.filter
+        if all.isExact(ordered: []) { exactConditions = conditions.count }
         var isComplete = true
         if index < pipeline.stages.count, pipeline.stages[index].name == "sort" {
             let found = Self.orders(of: pipeline.stages[index], all.existing)
@@ -43,12 +47,14 @@ struct ScanHints {
             if let found { (orders, sortIndex) = (found, index) }
             index += 1
         }
-        let indexed = Set(orders.map(\.field))
-        if isComplete, all.isExact(indexed: indexed) {
+        if isComplete, all.isExact(ordered: orders) {
             let rest = pipeline.stages[min(index, pipeline.stages.count)...]
             limit = Self.limit(of: rest)
             let isLimit = rest.count == 1 && rest.first?.name == "limit" && limit ?? 0 > 0
             areComplete = terms.isEmpty && (rest.isEmpty || isLimit)
+            #if TIDEMARK_DEFECTS
+                if PipelineDefect.planted == .offsetIsLimit { areComplete = limit != nil }
+            #endif
         }
     }
 
@@ -150,9 +156,20 @@ struct FilterHint {
 
     /// True if the condition is TRUE for every document that matches.
     ///
-    /// - Parameter indexed: Fields that every document of the scan has, because they order it.
-    func isExact(indexed: Set<FieldPath>) -> Bool {
-        isExact && required.allSatisfy { indexed.contains($0) || $0.isDocumentID }
+    /// - Parameter orders: The orders of the scan, whose fields every document has.
+    func isExact(ordered orders: [Order]) -> Bool {
+        if !isExact || required.isEmpty { return isExact }
+        #if TIDEMARK_DEFECTS
+            if PipelineDefect.planted == .existenceAssumed { return true }
+        #endif
+        // A search in few orders is faster than a set of them.
+        if orders.count <= 8 {
+            return required.allSatisfy { field in
+                field.isDocumentID || orders.contains { $0.field == field }
+            }
+        }
+        let indexed = Set(orders.map(\.field))
+        return required.allSatisfy { $0.isDocumentID || indexed.contains($0) }
     }
 
     init(all hints: [FilterHint]) {
@@ -164,7 +181,13 @@ struct FilterHint {
             required.formUnion(hint.required)
             ranged.formUnion(hint.ranged)
         }
-        for hint in hints where hint.filter != nil { required.subtract(hint.existing) }
+        for hint in hints where hint.filter != nil && !required.isEmpty {
+            #if TIDEMARK_DEFECTS
+                if PipelineDefect.planted == .existenceLost { required.subtract(hint.existing) }
+            #endif
+            // Not those that the filter does not ensure.
+            required.subtract(hint.existing.subtracting(hint.required))
+        }
     }
 
     private init() {}

@@ -11,6 +11,8 @@ struct StageCompiler {
     private(set) var write: WriteStage?
     /// True if the hints of the source say all that the later stages do.
     private(set) var hasCompleteHints = false
+    /// The number of first conditions that a source applies exactly.
+    private(set) var exactConditions = 0
 
     init(_ environment: Environment, isSubquery: Bool = false, isUnion: Bool = false) {
         (outer, self.environment) = (environment, environment)
@@ -23,7 +25,7 @@ struct StageCompiler {
     mutating func compile(_ pipeline: Pipeline) throws(PipelineError) -> CompiledPipeline {
         if pipeline.stages.isEmpty { throw .invalid("A pipeline needs at least one stage.") }
         let hints = ScanHints(pipeline, environment)
-        hasCompleteHints = hints.areComplete
+        (hasCompleteHints, exactConditions) = (hints.areComplete, hints.exactConditions)
         var result = CompiledPipeline()
         for (index, stage) in pipeline.stages.enumerated() {
             let arguments = StageArguments(stage: stage, environment: environment)

@@ -11,6 +11,9 @@ package struct ValidatedPipeline: Sendable {
     /// True if the rows are the documents of the first scan, when its source applies all hints: no
     /// stage drops, orders or changes them further.
     package let isFirstScan: Bool
+    /// The number of conditions behind the first scan that are TRUE for every document of a source
+    /// that applies the scan's filter.
+    package let exactConditions: Int
     /// The last stage, if it writes.
     package let write: WriteKind?
     /// False if a run depends on random numbers.
@@ -55,6 +58,7 @@ extension Pipeline {
         return ValidatedPipeline(
             pipeline: self, sources: findings.sources, firstScan: firstScan,
             isFirstScan: firstScan != nil && compiler.hasCompleteHints,
+            exactConditions: compiler.exactConditions,
             write: compiler.write?.kind, isDeterministic: findings.isDeterministic,
             readsClock: findings.readsClock, searches: findings.searches, compiled: compiled,
             writeStage: compiler.write)

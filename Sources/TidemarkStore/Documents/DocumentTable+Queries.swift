@@ -49,12 +49,15 @@ extension DocumentTable {
 extension DocumentTable {
     /// Begins a scan for the first `capacity` rows of a query.
     ///
-    /// - Parameter inAnyOrder: True if the rows may come in any order, which saves a sort.
+    /// - Parameters:
+    ///   - inAnyOrder: True if the rows may come in any order, which saves a sort.
+    ///   - fieldsOnly: True if each step passes only the fields of rows on.
     /// - Precondition: The query has no offset. Of its limit, only the side matters.
     package func scan(
-        _ query: Query, capacity: Int, inAnyOrder: Bool = false
+        _ query: Query, capacity: Int, inAnyOrder: Bool = false, fieldsOnly: Bool = false
     ) throws(StoreError) -> RowScan {
-        try RowScan.begin(query, capacity: capacity, inAnyOrder: inAnyOrder, self)
+        try RowScan.begin(
+            query, capacity: capacity, inAnyOrder: inAnyOrder, fieldsOnly: fieldsOnly, self)
     }
 
     /// Continues a scan.
@@ -66,6 +69,15 @@ extension DocumentTable {
         _ scan: RowScan, budget: ScanBudget, take: (consuming StoredDocument) -> Void
     ) throws(StoreError) -> Bool {
         try scan.step(self, budget: budget, take: take)
+    }
+
+    /// Continues a scan, and passes the fields of rows on without a copy.
+    ///
+    /// - Returns: True if the scan is complete. A scan that ``RowScan/isLost`` never completes.
+    package func step(
+        _ scan: RowScan, budget: ScanBudget, fieldsTo receiver: any FieldReceiver
+    ) throws(StoreError) -> Bool {
+        try scan.step(self, budget: budget, fieldsTo: receiver) { _ in }
     }
 
     /// Begins a scan for the figures of all rows of a query. Call ``end(_:)`` when it is no longer

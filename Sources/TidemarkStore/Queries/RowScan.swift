@@ -1,5 +1,14 @@
 package import TidemarkModel
 
+/// Takes the fields of rows, one row at a time.
+package protocol FieldReceiver: AnyObject {
+    /// The documents whose rows are not wanted. Must not change during a scan.
+    var excluded: Set<DocumentPath> { get }
+
+    /// - Parameter fields: Valid during the call only.
+    func take(_ fields: FieldsInPlace)
+}
+
 /// A query that is run in slices. Between slices the store may be written. Changed documents are in
 /// ``touched``; all other rows are as they are at the end of the scan.
 package final class RowScan: DocumentWatch {
@@ -48,16 +57,19 @@ package final class RowScan: DocumentWatch {
 
     /// Begins a scan for a query's rows.
     ///
-    /// - Parameter inAnyOrder: True if the rows may come in any order, which saves a sort.
+    /// - Parameters:
+    ///   - inAnyOrder: True if the rows may come in any order, which saves a sort.
+    ///   - fieldsOnly: True if only the fields of rows are taken.
     /// - Precondition: The query has no offset. Of its limit, only the side matters.
     static func begin(
-        _ query: Query, capacity: Int, inAnyOrder: Bool, _ table: DocumentTable
+        _ query: Query, capacity: Int, inAnyOrder: Bool, fieldsOnly: Bool, _ table: DocumentTable
     ) throws(StoreError) -> RowScan {
         precondition(query.offset == 0)
         let planned = try QueryPlans(table: table).plan(query)
         let isUnordered = inAnyOrder && planned.paths.count == 1
         let parts = try PlannedRows(table: table).parts(
-            planned, needsOrder: !planned.isSorted && !isUnordered, needsDocuments: isUnordered)
+            planned, needsOrder: !planned.isSorted && !isUnordered,
+            needsDocuments: isUnordered && !fieldsOnly)
         let scan = RowScan(planned, parts, capacity: capacity, inAnyOrder: inAnyOrder)
         table.connection.watches.add(scan)
         return scan
@@ -65,29 +77,41 @@ package final class RowScan: DocumentWatch {
 
     /// Continues the scan, and ends it after its last row.
     ///
+    /// - Parameter receiver: Takes the fields of rows; nil if `take` takes documents.
     /// - Returns: True if the scan is complete.
     func step(
-        _ table: DocumentTable, budget: ScanBudget, take: (consuming StoredDocument) -> Void
+        _ table: DocumentTable, budget: ScanBudget, fieldsTo receiver: (any FieldReceiver)? = nil,
+        take: (consuming StoredDocument) -> Void
     ) throws(StoreError) -> Bool {
         if try !QueryPlans(table: table).stillHas(indexesOf: planned) { lost() }
         if isLost { return false }
-        guard try advance(table, budget: budget, take: take) else { return false }
+        guard try advance(table, budget: budget, receiver, take: take) else { return false }
         end(table)
         return true
     }
 
     /// - Returns: True if the scan is complete.
     private func advance(
-        _ table: DocumentTable, budget: ScanBudget, take: (consuming StoredDocument) -> Void
+        _ table: DocumentTable, budget: ScanBudget, _ receiver: (any FieldReceiver)?,
+        take: (consuming StoredDocument) -> Void
     ) throws(StoreError) -> Bool {
         precondition(!isLost)
-        if stage == .gathering { try gather(table, budget: budget, take: take) }
-        if stage == .reading { try read(table, budget: budget, take: take) }
+        if stage == .gathering { try gather(table, budget: budget, receiver, take: take) }
+        if stage == .reading {
+            try read(table, budget: budget) { document in
+                guard let receiver else { return take(document) }
+                if receiver.excluded.contains(document.path) { return }
+                document.contents.bytes.withUnsafeBufferPointer {
+                    receiver.take(FieldsInPlace(bytes: $0))
+                }
+            }
+        }
         return stage == .done
     }
 
     private func gather(
-        _ table: DocumentTable, budget: ScanBudget, take: (consuming StoredDocument) -> Void
+        _ table: DocumentTable, budget: ScanBudget, _ receiver: (any FieldReceiver)?,
+        take: (consuming StoredDocument) -> Void
     ) throws(StoreError) {
         while current < parts.count {
             var part = parts[current]
@@ -96,7 +120,18 @@ package final class RowScan: DocumentWatch {
             let isAtEnd = try part.read(table, budget) { statement throws(StoreError) in
                 self.scanned += 1
                 return try self.look(
-                    at: statement, taken: &taken, path: path, table: table, take: take)
+                    at: statement, taken: &taken, path: path, connection: table.connection
+                ) { statement throws(StoreError) in
+                    guard let receiver else {
+                        return take(try table.connection.row(statement).document)
+                    }
+                    if !receiver.excluded.isEmpty,
+                        receiver.excluded.contains(try table.connection.path(statement))
+                    {
+                        return
+                    }
+                    receiver.take(FieldsInPlace(statement.bytes(4)))
+                }
             }
             part.taken = taken
             parts[current] = part
@@ -111,9 +146,8 @@ package final class RowScan: DocumentWatch {
     /// - Returns: True if more rows of the path are wanted.
     private func look(
         at statement: PreparedStatement, taken: inout Int, path: PlannedPath,
-        table: DocumentTable, take: (consuming StoredDocument) -> Void
+        connection: Connection, take: (PreparedStatement) throws(StoreError) -> Void
     ) throws(StoreError) -> Bool {
-        let connection = table.connection
         if path.isOrdered, taken >= capacity {
             isCut = true
             return false
@@ -124,7 +158,7 @@ package final class RowScan: DocumentWatch {
         }
         taken += 1
         if found == nil {
-            take(try connection.row(statement).document)
+            try take(statement)
             return true
         }
         let (query, fields) = (planned.query, FieldsInPlace(statement.bytes(4)))

@@ -1,4 +1,4 @@
-import TidemarkModel
+package import TidemarkModel
 import TidemarkStore
 
 /// Takes the rows of a query one at a time, so that nobody holds all of them.
@@ -10,6 +10,15 @@ package protocol RowReceiver: AnyObject {
     ///
     /// - Returns: False if no more rows are wanted.
     func take(_ row: ViewDocument) -> Bool
+
+    /// True if rows without pending writes may be passed on as their fields alone.
+    var takesFields: Bool { get }
+
+    /// Takes the fields of a row without pending writes. Called only if ``takesFields`` is true.
+    ///
+    /// - Parameter fields: Valid during the call only.
+    /// - Returns: False if no more rows are wanted.
+    func take(_ fields: FieldsInPlace) -> Bool
 }
 
 /// The rows of a query in any order, passed on one at a time, with pending writes.
@@ -45,10 +54,13 @@ final class StreamedRead: SlicedRead {
         try local.read(.read) { transaction in
             let table = transaction.documents(of: local.database)
             let scan = try self.scan ?? begin(table)
-            let isAtEnd = try table.step(scan, budget: budget) { stored in
-                let row = LocalDocument(consume stored)
-                if isWanted, last.isEmpty || !last.contains(row.path) { pass(row) }
-            }
+            let isAtEnd =
+                receiver.takesFields
+                ? try table.step(scan, budget: budget, fieldsTo: self)
+                : try table.step(scan, budget: budget) { stored in
+                    let row = LocalDocument(consume stored)
+                    if isWanted, last.isEmpty || !last.contains(row.path) { pass(row) }
+                }
             if !isWanted { return true }
             if scan.isLost { self.scan = nil }
             guard isAtEnd else { return false }
@@ -58,7 +70,8 @@ final class StreamedRead: SlicedRead {
 
     private func begin(_ table: DocumentTable) throws -> RowScan {
         last.formUnion(local.queue.pending.paths(in: query))
-        let scan = try table.scan(query, capacity: .max, inAnyOrder: true)
+        let scan = try table.scan(
+            query, capacity: .max, inAnyOrder: true, fieldsOnly: receiver.takesFields)
         self.scan = scan
         receiver.begin()
         return scan
@@ -85,4 +98,10 @@ final class StreamedRead: SlicedRead {
         }
         return true
     }
+}
+
+extension StreamedRead: FieldReceiver {
+    var excluded: Set<DocumentPath> { last }
+
+    func take(_ fields: FieldsInPlace) { if isWanted { isWanted = receiver.take(fields) } }
 }

@@ -41,7 +41,7 @@ import TidemarkTesting
             return query
         }
 
-        private mutating func condition(_ query: Query) -> Query {
+        mutating func condition(_ query: Query) -> Query {
             let n = number(-2...5)
             switch number(0...6) {
             case 0: return query.whereField("n", isEqualTo: n)
@@ -59,14 +59,66 @@ import TidemarkTesting
         }
     }
 
-    /// A cursor compares values of one type in a pipeline, and all types in a query.
-    @Test func `have the same rows in the same order`() async throws {
+    private static func number(_ value: Any?) -> Double? {
+        value as? Double ?? (value as? Int64).map { Double($0) }
+            ?? (value as? Int).map { Double($0) }
+    }
+
+    private static func key(_ text: Any?) -> String { (text as? String).map { "=" + $0 } ?? "none" }
+
+    /// Returns the rows, the numbers and their sum, by text.
+    private static func figures(of documents: [QueryDocumentSnapshot]) -> [String: [Double]] {
+        var figures: [String: [Double]] = [:]
+        for document in documents {
+            let n = number(document.get("n"))
+            let old = figures[key(document.get("s"))] ?? [0, 0, 0]
+            figures[key(document.get("s"))] = [
+                old[0] + 1, old[1] + (n == nil ? 0 : 1), old[2] + (n ?? 0),
+            ]
+        }
+        return figures
+    }
+
+    /// Counts and sums by own code, over the documents that a query finds.
+    @Test func `group the rows of the query`() async throws {
         let devices = try Devices()
-        let device = devices.device
-        var dice = Dice(random: SeededRandom(seed: 7))
+        var dice = Dice(random: SeededRandom(seed: 11))
+        try await fill(devices, &dice)
+        var groups = 0
+        for round in 0..<300 {
+            var query: Query = devices.device.collection("c")
+            for _ in 0..<dice.number(0...2) { query = dice.condition(query) }
+            guard let documents = try? await query.getDocuments(source: .cache).documents else {
+                continue
+            }
+            let found = try await query.pipeline().aggregate(
+                [
+                    CountAll().as("rows"), Field("n").count().as("numbers"),
+                    Field("n").sum().as("sum"),
+                ], groups: [Field("s")]
+            ).execute(source: .cache)
+            let rows = found.results.map { row in
+                (
+                    Self.key(row.get("s")),
+                    ["rows", "numbers", "sum"].map { Self.number(row.get($0)) ?? .nan }
+                )
+            }
+            let value = try query.value.get()
+            try #require(
+                Dictionary(uniqueKeysWithValues: rows) == Self.figures(of: documents),
+                "round \(round): \(value)")
+            groups += rows.count
+        }
+        #expect(groups > 500)
+        await devices.local.stop()
+    }
+
+    /// Stores documents of the server, some of which have pending writes.
+    private func fill(_ devices: Devices, _ dice: inout Dice) async throws {
         for id in 0..<40 {
             try await devices.other.document("c/d\(id)").setData(dice.fields())
         }
+        let device = devices.device
         _ = try await device.collection("c").getDocuments()
         await device.disableNetwork()
         for id in 30..<50 {
@@ -77,6 +129,14 @@ import TidemarkTesting
                 _ = try await document.enqueueSetData(dice.fields())
             }
         }
+    }
+
+    /// A cursor compares values of one type in a pipeline, and all types in a query.
+    @Test func `have the same rows in the same order`() async throws {
+        let devices = try Devices()
+        let device = devices.device
+        var dice = Dice(random: SeededRandom(seed: 7))
+        try await fill(devices, &dice)
         var rows = 0
         var refused = 0
         for round in 0..<1_000 {

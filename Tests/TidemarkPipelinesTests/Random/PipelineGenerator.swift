@@ -350,6 +350,110 @@ extension PipelineGenerator {
     }
 }
 
+// MARK: - Scans
+
+extension PipelineGenerator {
+    /// Makes a pipeline of conditions, an order and a limit, as queries have them, and documents
+    /// that often lack a field.
+    mutating func scan() -> (pipeline: Pipeline, documents: [Document]) {
+        var stages = [Pipeline.Stage(name: "collection", arguments: [.reference("/c")])]
+        for _ in 0..<number(0...2) {
+            var conditions = (0..<number(1...2)).map { _ in scanCondition() }
+            if conditions.count == 2 {
+                conditions = [.call(pick(["and", "and", "and", "or"]), conditions)]
+            }
+            stages.append(.init(name: "where", arguments: conditions))
+        }
+        if chance(40) {
+            stages.append(
+                .init(
+                    name: "sort",
+                    arguments: (0..<number(1...2)).map { _ in
+                        let direction = Value.string(pick(["ascending", "descending"]))
+                        return .map([
+                            .init(key: "expression", value: .field(pick(["n", "s", "a", "b"]))),
+                            .init(key: "direction", value: .constant(direction)),
+                        ])
+                    }))
+        }
+        for (name, percent) in [("offset", 10), ("limit", 25)] where chance(percent) {
+            stages.append(.init(name: name, arguments: [.constant(.integer(Int64(number(0...3))))]))
+        }
+        let documents = (0..<8).map { id in
+            var fields = MapValue()
+            for name in ["n", "s", "a", "b"] {
+                var values: [Value?] = [nil, nil, .null, .boolean(true), .double(.nan)]
+                for _ in 0..<4 {
+                    values.append(
+                        name == "s" ? .string(text()) : .integer(Int64(number(-1...3))))
+                }
+                if let value = pick(values) { fields[name] = value }
+            }
+            return document("c/d\(id)", fields)
+        }
+        return (Pipeline(stages: stages), documents)
+    }
+
+    private mutating func scanCondition() -> Pipeline.Expression {
+        let name = pick(["n", "n", "s", "a", "b"])
+        let field = Pipeline.Expression.field(name)
+        if chance(35) { return .call("exists", [field]) }
+        let operation = pick([
+            "equal", "less_than", "less_than_or_equal", "greater_than", "greater_than_or_equal",
+        ])
+        let isText = (name == "s") != chance(10)
+        let operand = isText ? Value.string(text()) : .integer(Int64(number(-1...3)))
+        return .call(operation, [field, .constant(operand)])
+    }
+}
+
+// MARK: - Figures of fields
+
+extension PipelineGenerator {
+    /// Values of which several are equal, though they are encoded differently.
+    private static let keys: [Value?] = [
+        nil, .null, .integer(1), .double(1), .integer(0), .double(0), .double(-0.0), .double(.nan),
+        .string("1"), .string(""), .boolean(true), .array([.integer(1)]), .array([.double(1)]),
+        .array([.array([.double(-0.0)])]), .array([.array([.integer(0)])]),
+        .map(["x": .integer(1)]), .map(["x": .double(1)]), .map(["x": .null]), .map([:]),
+        .vector(VectorValue([1])), .timestamp(Timestamp(seconds: 1, nanoseconds: 0)),
+    ]
+
+    /// Makes an aggregation of fields alone, and documents for its groups.
+    mutating func figuresOfFields() -> (pipeline: Pipeline, documents: [Document]) {
+        variables = []
+        let chosen = (0..<number(1...4)).map { _ in pick(Self.keys) }
+        let documents = (0..<number(2...14)).map { id in
+            var fields = MapValue()
+            for name in ["a", "ab", "b", "z"] {
+                if let value = pick(chosen) { fields[name] = value }
+            }
+            if chance(70) { fields["n"] = .integer(Int64(number(-2...3))) }
+            return document("c/d\(id)", fields)
+        }
+        let names = [
+            "count", "count_if", "count_distinct", "sum", "average", "minimum", "maximum", "first",
+            "last", "array_agg", "array_agg_distinct",
+        ]
+        let figures = (0..<number(1...3)).map { index in
+            let name = pick(names)
+            let isOfRows = name == "count" && chance(40)
+            let argument = Pipeline.Expression.field(pick(["n", "a", "b", "z", "aa"]))
+            return Pipeline.Entry(key: "f\(index)", value: .call(name, isOfRows ? [] : [argument]))
+        }
+        let keys = ["a", "ab", "b", "none"].filter { _ in chance(45) }.map {
+            Pipeline.Entry(key: $0, value: .field($0))
+        }
+        var stages = [Pipeline.Stage(name: "collection", arguments: [.reference("/c")])]
+        if chance(50) {
+            let condition = chance(60) ? scanCondition() : expression(.boolean)
+            stages.append(.init(name: "where", arguments: [condition]))
+        }
+        stages.append(.init(name: "aggregate", arguments: [.map(figures), .map(keys)]))
+        return (Pipeline(stages: stages), documents)
+    }
+}
+
 // MARK: - Live
 
 extension PipelineGenerator {

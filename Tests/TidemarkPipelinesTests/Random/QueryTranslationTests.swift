@@ -70,7 +70,7 @@ import TidemarkModel
     @Test func `has the rows of the query, with and without hints`() throws {
         var count = 0
         var scans = 0
-        for seed in 1...UInt64(3_000) {
+        for seed in 1...UInt64(10_000) {
             var generator = PipelineGenerator(seed: seed)
             let documents = generator.documents()
             var random = SeededRandom(seed: seed &* 31)
@@ -94,7 +94,22 @@ import TidemarkModel
             }
             count += wanted.count
         }
-        #expect(count > 3_000 && scans > 500, "\(count) rows, \(scans) scans")
+        #expect(count > 10_000 && scans > 1_500, "\(count) rows, \(scans) scans")
+    }
+
+    /// A filter by one field does not ensure that another one is there.
+    @Test(arguments: [
+        ("where and(greater_than(s, 'a'), exists(n))", false),
+        ("where and(greater_than(s, 'a'), exists(n))\nsort {expression: n}", true),
+        ("where and(and(greater_than(s, 'a'), exists(n)), equal(b, true))", false),
+        ("where and(greater_than(s, 'a'), exists(s))", true),
+        ("where greater_than(s, 'a')\nwhere exists(n)", false),
+        ("where and(greater_than(s, 'a'), exists(n))\nwhere equal(n, 1)", true),
+    ])
+    func `is not answered by documents that can lack a field`(lines: String, isScan: Bool) throws {
+        let valid = try TidemarkPipelinesTests.pipeline("collection ref'/c'\n" + lines)
+            .validated(in: testDatabase)
+        #expect(valid.isFirstScan == isScan)
     }
 
     @Test func `starts and ends at cursors`() throws {

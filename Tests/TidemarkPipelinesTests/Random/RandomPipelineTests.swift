@@ -35,6 +35,10 @@ import TidemarkTestKit
         var sorted = 0
         /// Pipelines whose documents can be given one at a time.
         var streamed = 0
+        /// Pipelines whose rows are the documents of their source.
+        var scans = 0
+        /// Pipelines to which the fields of documents can be given alone.
+        var ofFields = 0
         var stages: [String: Int] = [:]
     }
 
@@ -79,15 +83,30 @@ import TidemarkTestKit
 
     /// Returns the rows of figures to which documents are given one at a time; nil for a pipeline
     /// that cannot run so.
+    ///
+    /// - Parameter fieldsOnly: True if the fields of documents are given alone, by a source that
+    ///   applies the first conditions.
     private static func streamed(
-        _ pipeline: Pipeline, _ documents: [Document]
+        _ pipeline: Pipeline, _ documents: [Document], fieldsOnly: Bool
     ) throws -> Found? {
         let valid = try pipeline.validated(in: testDatabase)
         guard StreamedGroups.canRun(valid), let scan = valid.firstScan else { return nil }
+        if fieldsOnly, !StreamedGroups.takesFields(valid) { return nil }
         do throws(PipelineError) {
-            let groups = try StreamedGroups(valid, context: testContext())
-            let read = try ListSource(documents).open(scan).documents
-            while let document = try read.next() { try groups.add(document) }
+            let groups = try StreamedGroups(valid, context: testContext(), isFiltered: fieldsOnly)
+            let source: any PipelineSource =
+                fieldsOnly ? HintedSource(documents: documents) : ListSource(documents)
+            let read = try source.open(scan).documents
+            while let document = try read.next() {
+                guard fieldsOnly else {
+                    try groups.add(document)
+                    continue
+                }
+                try document.contents.bytes.withUnsafeBufferPointer {
+                    bytes throws(PipelineError) in
+                    try groups.add(FieldsInPlace(bytes: bytes))
+                }
+            }
             return .rows(
                 try groups.end().map {
                     NaiveRow(path: $0.name?.path.text, fields: $0.fields)
@@ -95,11 +114,43 @@ import TidemarkTestKit
         } catch { return .failure }
     }
 
+    /// Returns the documents of a source that uses all hints, as a run without stages would; nil
+    /// for a pipeline whose rows they are not.
+    private static func scanned(_ pipeline: Pipeline, _ documents: [Document]) throws -> Found? {
+        let valid = try pipeline.validated(in: testDatabase)
+        guard valid.isFirstScan, let scan = valid.firstScan else { return nil }
+        switch scan.origin {
+        case .collection, .collectionGroup: break
+        case .database, .documents, .subcollection: return nil
+        }
+        let found = try HintedSource(documents: documents).open(scan).documents
+        var rows: [NaiveRow] = []
+        while let document = try found.next() {
+            rows.append(NaiveRow(path: document.path.text, fields: document.fields))
+        }
+        return .rows(rows)
+    }
+
     /// Returns the description of a pipeline whose rows are wrong; nil if there is none.
     private static func fault(_ seed: UInt64, _ counts: inout Counts) throws -> String? {
         var generator = PipelineGenerator(seed: seed)
         let documents = generator.documents()
         let pipeline = generator.pipeline()
+        if let fault = try fault(of: pipeline, documents, &counts) {
+            return "seed \(seed), \(fault)"
+        }
+        let scan = generator.scan()
+        if let fault = try fault(of: scan.pipeline, scan.documents, &counts) {
+            return "seed \(seed), scan, \(fault)"
+        }
+        let figures = generator.figuresOfFields()
+        return try fault(of: figures.pipeline, figures.documents, &counts)
+            .map { "seed \(seed), figures of fields, \($0)" }
+    }
+
+    private static func fault(
+        of pipeline: Pipeline, _ documents: [Document], _ counts: inout Counts
+    ) throws -> String? {
         let wanted = expected(pipeline, documents)
         let sources: [any PipelineSource] = [
             ListSource(documents), HintedSource(documents: documents),
@@ -107,13 +158,21 @@ import TidemarkTestKit
         for source in sources {
             let result = try found(pipeline, source)
             if result == wanted { continue }
-            return "seed \(seed), \(type(of: source)): \(pipeline)\nis \(result)\nnot \(wanted)"
+            return "\(type(of: source)): \(pipeline)\nis \(result)\nnot \(wanted)"
         }
-        if let result = try streamed(pipeline, documents) {
-            counts.streamed += 1
+        if let result = try scanned(pipeline, documents) {
+            counts.scans += 1
             if result != wanted {
-                return "seed \(seed), streamed: \(pipeline)\nis \(result)\nnot \(wanted)"
+                return "without stages: \(pipeline)\nis \(result)\nnot \(wanted)"
             }
+        }
+        for fieldsOnly in [false, true] {
+            guard let result = try streamed(pipeline, documents, fieldsOnly: fieldsOnly) else {
+                continue
+            }
+            if fieldsOnly { counts.ofFields += 1 } else { counts.streamed += 1 }
+            if result == wanted { continue }
+            return "streamed, \(fieldsOnly): \(pipeline)\nis \(result)\nnot \(wanted)"
         }
         if case .rows(let rows) = wanted { counts.rows += rows.count } else { counts.failures += 1 }
         let scan = try pipeline.validated(in: testDatabase).firstScan
@@ -134,7 +193,9 @@ import TidemarkTestKit
         #expect(counts.rows > Self.rounds, "\(counts)")
         #expect(counts.filtered > Self.rounds / 6, "\(counts)")
         #expect(counts.sorted > Self.rounds / 30, "\(counts)")
-        #expect(counts.streamed > Self.rounds / 50, "\(counts)")
+        #expect(counts.streamed > Self.rounds, "\(counts)")
+        #expect(counts.ofFields > Self.rounds / 2, "\(counts)")
+        #expect(counts.scans > Self.rounds / 6, "\(counts)")
         #expect(
             counts.stages.count >= 17 && counts.stages.values.allSatisfy { $0 > 20 }, "\(counts)")
     }

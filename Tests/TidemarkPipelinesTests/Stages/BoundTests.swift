@@ -10,12 +10,16 @@ import TidemarkModel
     private struct Endless: PipelineSource {
         final class Documents: PipelineDocuments {
             var count = 0
-            let text = String(repeating: "x", count: 100)
+            let text = String(repeating: "x", count: 95) + " word"
 
             func next() throws(PipelineError) -> Document? {
                 count += 1
                 return document(
-                    "c/d\(count)", ["n": .integer(Int64(count)), "s": .string(text)])
+                    "c/d\(count)",
+                    [
+                        "n": .integer(Int64(count)), "s": .string(text),
+                        "v": .vector(VectorValue([Double(count), 1])),
+                    ])
             }
         }
 
@@ -47,6 +51,10 @@ import TidemarkModel
         ("aggregate {a: array_agg(n)}", "aggregate"),
         ("aggregate {a: count_distinct(s), b: array_agg_distinct(n)}", "aggregate"),
         ("sample 1000000, 'documents'", "sample"),
+        ("find_nearest v, vec[0, 1], 'euclidean'", "find_nearest"),
+        ("search | {query: 'word'}", "search"),
+        ("aggregate {a: array_agg_distinct(n)}, {s: s}", "aggregate"),
+        ("unnest [1, 2, 3], u\nsort {expression: u}", "sort"),
     ])
     func `holds rows up to its memory, and names the stage`(stage: String, name: String) {
         let source = Endless()
@@ -66,6 +74,52 @@ import TidemarkModel
         ] {
             let found = error("collection ref'/c'\n" + stage) { $0 = limits }
             #expect(found?.message == "The pipeline needs more than 200000 steps.")
+        }
+    }
+
+    /// Returns the maximum memory of a run's stages, and the reason of its end.
+    private func held(_ pipeline: Pipeline) throws -> (bytes: Int, reason: PipelineError?) {
+        var limits = PipelineLimits.production
+        (limits.bytes, limits.steps) = (1_000_000, 60_000)
+        let run = try pipeline.validated(in: testDatabase)
+            .run(over: Endless(), context: testContext(limits: limits))
+        do throws(PipelineError) {
+            while try run.next() != nil {}
+            return (run.mostBytesHeld, nil)
+        } catch { return (run.mostBytesHeld, error) }
+    }
+
+    /// Each stage sees at least 10,000 documents.
+    @Test(arguments: [
+        "where exists(n)", "select {n: n}", "add_fields {m: n}", "remove_fields n", "let {v: n}",
+        "replace_with {n: n}", "unnest [1, 2], u", "offset 5", "limit 1000000",
+        "sample 0.5, 'percent'", "aggregate {n: count(), m: maximum(s), f: first(s), l: last(s)}",
+        "aggregate {n: sum(n), a: average(n)}, {s: s}", "distinct {s: s}",
+        "sort {expression: n, direction: 'descending'}\nlimit 5", "sample 5, 'documents'",
+        "find_nearest v, vec[0, 1], 'euclidean' | {limit: 5}",
+    ])
+    func `holds nothing for rows that pass, and few of those that it ranks`(stage: String) throws {
+        let (bytes, reason) = try held(pipeline("collection ref'/c'\n" + stage))
+        #expect(reason?.message == "The pipeline needs more than 60000 steps.")
+        #expect(bytes < 5_000)
+    }
+
+    @Test func `holds nothing for a union, and the rows of one subquery at a time`() throws {
+        let all = pipeline("collection ref'/c'")
+        let union = Pipeline.Stage(name: "union", arguments: [.pipeline(all)])
+        let (bytes, reason) = try held(Pipeline(stages: all.stages + [union]))
+        #expect(reason?.message == "The pipeline needs more than 60000 steps." && bytes == 0)
+        for kind in ["array", "scalar"] {
+            let inner = kind == "array" ? all : pipeline("collection ref'/c'\nsort {expression: n}")
+            let join = Pipeline.Stage(
+                name: "add_fields",
+                arguments: [.map([.init(key: "q", value: .call(kind, [.pipeline(inner)]))])])
+            let (bytes, reason) = try held(Pipeline(stages: all.stages + [join]))
+            let stage = kind == "array" ? "array" : "sort"
+            #expect(
+                reason?.message
+                    == "The stage \(stage) needs more memory than a query may use: 1000000 bytes.")
+            #expect(bytes < 1_002_000)
         }
     }
 
@@ -155,6 +209,39 @@ import TidemarkModel
             .run(over: Endless(), context: context)
         #expect(throws: reason) { try run.next() }
         #expect(throws: reason) { try run.next() }
+    }
+
+    @Test(arguments: [
+        "aggregate {c: count()}, {n: n}", "aggregate {a: array_agg(n)}",
+        "aggregate {a: count_distinct(n)}, {s: s}",
+    ])
+    func `refuses groups and their values when documents are given one at a time`(
+        stage: String
+    ) throws {
+        var limits = PipelineLimits.production
+        limits.bytes = 1_000_000
+        let valid = try pipeline("collection ref'/c'\n" + stage).validated(in: testDatabase)
+        #expect(StreamedGroups.takesFields(valid))
+        for fieldsOnly in [false, true] {
+            let groups = try StreamedGroups(valid, context: testContext(limits: limits))
+            let documents = Endless.Documents()
+            let error = #expect(throws: PipelineError.self) {
+                while let document = try documents.next() {
+                    guard fieldsOnly else {
+                        try groups.add(document)
+                        continue
+                    }
+                    try document.contents.bytes.withUnsafeBufferPointer {
+                        bytes throws(PipelineError) in
+                        try groups.add(FieldsInPlace(bytes: bytes))
+                    }
+                }
+            }
+            #expect(
+                error?.message
+                    == "The stage aggregate needs more memory than a query may use: 1000000 bytes.")
+            #expect(documents.count < 20_000)
+        }
     }
 
     @Test func `releases what a subquery held, for each row`() throws {
