@@ -1,5 +1,6 @@
 // The declarations that the screens of the example apps use: see Witness.swift.
 import Charts
+import CoreGraphics
 import Foundation
 import PhotosUI
 import SwiftUI
