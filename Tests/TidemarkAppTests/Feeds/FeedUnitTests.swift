@@ -173,9 +173,8 @@ import TidemarkTesting
         try await first.open()
         _ = try await listen(first, in: local)
         await first.stopListening()
-        // The server handles this read behind the end of the listener.
-        _ = try await app.document("stamps/s10").getDocument(source: .server)
-        // No listener resumes after an hour, and the last five minutes are read again.
+        // No listener resumes after an hour, and the last five minutes are read again. The demo
+        // compares such predictions with the bill of each open of its first table.
         local.advance(by: .seconds(3_600))
         try await write(0..<1, writer)
         let again = try Feed(definition)
@@ -183,8 +182,6 @@ import TidemarkTesting
         let changed = try DocumentPath("stamps/s10")
         #expect(await again.readsToListen(changes: 1)?.map(\.rows) == [4])
         #expect(await again.readsToListen(changed: [changed, changed])?.map(\.rows) == [3])
-        let billed = try await listen(again, in: local)
-        #expect(billed.reads == 3)
         await local.stop()
     }
 
