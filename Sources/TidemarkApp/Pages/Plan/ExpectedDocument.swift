@@ -12,8 +12,13 @@ public struct ExpectedDocument: Hashable, Sendable {
     /// The sizes by which the Enterprise edition bills the document.
     public var row: ExpectedRow
 
-    /// - Parameter row: The sizes of the document and its index entry. They do not matter in the
-    ///   Standard edition.
+    /// - Parameters:
+    ///   - path: The document's path.
+    ///   - time: The value of the field that orders the pages.
+    ///   - changedAt: The server's time of the last change.
+    ///   - isMarkedDeleted: True if the document is marked as deleted.
+    ///   - row: The sizes of the document and its index entry. They do not matter in the Standard
+    ///     edition.
     public init(
         path: DocumentPath, time: Timestamp, changedAt: Timestamp, isMarkedDeleted: Bool = false,
         row: ExpectedRow = ExpectedRow(documentBytes: 0, entryBytes: 0)
