@@ -166,7 +166,7 @@ final class PlannedHistory {
             let shown = pager.current.items.map(\.documentPath.id)
             let more = bill.reads - due.reads
             throw Differs(
-                isPageReadAgain: way == .live && (1...Self.pageSize).contains(more),
+                isLittleMore: way == .live && (1...Self.pageSize).contains(more),
                 description: """
                     \(way) \(edition): planned \(due), billed \(bill); \(plan.reads.suffix(4)); \
                     planned rows \(plan.shown.map(\.id)), shown \(shown); \(error)
@@ -176,7 +176,7 @@ final class PlannedHistory {
 
     struct Differs: Error, CustomStringConvertible {
         /// True if a pager whose pages are listeners was billed for at most a page too much.
-        let isPageReadAgain: Bool
+        let isLittleMore: Bool
         let description: String
     }
 
