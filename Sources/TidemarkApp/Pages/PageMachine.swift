@@ -51,6 +51,8 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         var lower: PageEdge?
         var isPending = true
         var isFromCache = true
+        /// True if the last snapshot has fewer rows than a page.
+        var isPart = false
         /// The lower end of its rows in the last snapshot that the server confirmed; nil before
         /// that. Before that snapshot, and below this end, the cache's rows may have holes.
         var confirmedLower: PageEdge?
@@ -159,6 +161,9 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         guard !isLoadingMore, hasMore, case .after(let last)? = coverage.top?.upperBound else {
             return []
         }
+        // The cache has no rows below a page that it cannot fill. The server's rows of the page come
+        // first, and say whether there are more.
+        if let newest = windows.last, newest.isPart, !newest.isConfirmed { return [] }
         error = nil
         var effects: [Effect] = []
         if windows.count >= Self.maxWindows,
@@ -211,6 +216,7 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         if !isFromCache { window.newest = rows.first { !$0.isPending }?.position }
         window.lower = lower
         window.isFromCache = isFromCache
+        window.isPart = rows.count < pageSize
         if !isFromCache { window.confirmedLower = lower }
         // An empty result of the cache is no page yet.
         if !isFromCache || !rows.isEmpty { window.isPending = false }

@@ -75,6 +75,18 @@ import Tidemark
         #expect(machine.step(.loadMore) == [.listen(4, after: position(81), limit: 10)])
     }
 
+    @Test func `ask for nothing below a page that the cache cannot fill`() {
+        var machine = opened()
+        _ = machine.step(.loadMore)
+        _ = machine.step(.snapshot(3, rows([80, 78]), isFromCache: true))
+        #expect(machine.step(.loadMore).isEmpty, "an empty page below would cost a read")
+        _ = machine.step(.snapshot(3, rows(down(80, to: 71)), isFromCache: false))
+        #expect(machine.step(.loadMore) == [.listen(4, after: position(71), limit: 10)])
+        // A full page may have rows below it in the cache.
+        _ = machine.step(.snapshot(4, rows(down(70, to: 61)), isFromCache: true))
+        #expect(machine.step(.loadMore) == [.listen(5, after: position(61), limit: 10)])
+    }
+
     @Test func `take nothing from the cache below what the server has confirmed`() {
         var machine = Machine(pageSize: 4)
         _ = machine.step(.start)
