@@ -164,9 +164,7 @@ final class PlannedHistory {
             }
         } catch {
             let shown = pager.current.items.map(\.documentPath.id)
-            let more = bill.reads - due.reads
             throw Differs(
-                isLittleMore: way == .live && (1...Self.pageSize).contains(more),
                 description: """
                     \(way) \(edition): planned \(due), billed \(bill); \(plan.reads.suffix(4)); \
                     planned rows \(plan.shown.map(\.id)), shown \(shown); \(error)
@@ -175,8 +173,6 @@ final class PlannedHistory {
     }
 
     struct Differs: Error, CustomStringConvertible {
-        /// True if a pager whose pages are listeners was billed for at most a page too much.
-        let isLittleMore: Bool
         let description: String
     }
 
