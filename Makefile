@@ -101,7 +101,7 @@ long: setup
 	TIDEMARK_FEED_SEEDS="0..<20000" TIDEMARK_BOUNDED_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.FeedHistoryTests
 	TIDEMARK_BACKFILL_SEEDS="0..<3000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.BackfillHistoryTests
 	TIDEMARK_MIGRATION_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter TidemarkMigrationTests.FillHistoryTests
-	TIDEMARK_PLAN_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkAppTests.PagerPlanTests
+	TIDEMARK_PLAN_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter PagerPlanTests
 	TIDEMARK_BUDGET_DAYS="0..<10000" $(SWIFT) test --skip-build --filter TidemarkSyncTests.BudgetHistoryTests
 	TIDEMARK_STORE_SEEDS="0..<5000" $(SWIFT) test --skip-build --filter "A reader of FirebaseFirestore"
 	TIDEMARK_OBJECT_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkObjectsTests.ObjectHistoryTests

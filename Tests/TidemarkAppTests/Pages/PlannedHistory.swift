@@ -123,6 +123,7 @@ final class PlannedHistory {
                 plan.now = local.now
                 let (changed, deleted) = try await change()
                 plan.commit(changed, deleting: deleted)
+                plan.now = local.now
             }
             try await compare(plan)
         }
