@@ -161,8 +161,8 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         guard !isLoadingMore, hasMore, case .after(let last)? = coverage.top?.upperBound else {
             return []
         }
-        // The cache has no rows below a page that it cannot fill. The server's rows of the page come
-        // first, and say whether there are more.
+        // The cache has no rows below a page that it cannot fill. The server's rows of that page
+        // come first, and say whether there are more.
         if let newest = windows.last, newest.isPart, !newest.isConfirmed { return [] }
         error = nil
         var effects: [Effect] = []
