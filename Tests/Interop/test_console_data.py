@@ -127,7 +127,14 @@ def test_documents_are_dropped_on_a_collection(page, browser, client, name, text
     client.document(f"{name}/first").set({"n": 0})
     page.open(address(client, name))
     page.wait_for("button", "Paste documents")
+    # Edits that an earlier test left would be counted too.
+    browser.execute_script("localStorage.clear()")
     browser.execute_script(DROP, text, file)
+    said = 'return document.querySelector("[data-part=tools] output").textContent'
+    try:
+        page.until(lambda: browser.execute_script(said) not in ("", "…"), seconds=40)
+    finally:
+        assert browser.execute_script(said) == "2 documents are staged."
     page.press("Review 2 staged edits")
     page.press("Write all")
     page.until(lambda: client.document(f"{name}/d2").get().exists)
