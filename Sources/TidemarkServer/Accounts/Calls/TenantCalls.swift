@@ -92,10 +92,10 @@ struct TenantCalls: AccountCalls {
     /// Returns the settings in the request's body.
     private func checked() throws -> [String: JSONTree] {
         let settings = fields.values.filter { TenantSettings.names.contains($0.key) }
-        for (name, value) in settings.sorted(by: { $0.key < $1.key }) {
+        for name in settings.keys.sorted() {
             switch name {
             case "displayName":
-                guard let text = value.optional.text, Self.isDisplayName(text) else {
+                guard let text = settings[name].text, Self.isDisplayName(text) else {
                     throw AccountRefusal(
                         """
                         INVALID_DISPLAY_NAME : A tenant's name has 4 to 20 letters, digits and \
@@ -111,15 +111,8 @@ struct TenantCalls: AccountCalls {
 
     /// Source: Identity Platform, `projects.tenants`.
     private static func isDisplayName(_ text: String) -> Bool {
-        let isPlain = text.utf8.allSatisfy {
-            switch $0 {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
-        return isPlain && (4...20).contains(text.utf8.count) && text.first?.isLetter == true
+        AccountPool.isPlain(text, or: "-") && (4...20).contains(text.utf8.count)
+            && text.first?.isLetter == true
     }
 
     /// Returns five small letters and digits, as production adds to a tenant's name.
@@ -147,8 +140,4 @@ struct TenantCalls: AccountCalls {
         }
         return reply
     }
-}
-
-extension JSONTree {
-    fileprivate var optional: JSONTree? { self }
 }

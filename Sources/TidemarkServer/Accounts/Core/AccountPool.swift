@@ -24,14 +24,18 @@ package struct AccountPool: Hashable, Sendable {
 
     /// Returns true if the text can be a tenant's id.
     package static func isTenant(_ text: String) -> Bool {
-        let isPlain = text.utf8.allSatisfy {
+        isPlain(text, or: "-_") && (1...128).contains(text.utf8.count)
+    }
+
+    /// Returns true if a text has only the letters and digits of ASCII, and the given signs.
+    static func isPlain(_ text: String, or signs: String) -> Bool {
+        text.utf8.allSatisfy {
             switch $0 {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
                 true
-            default: false
+            default: signs.utf8.contains($0)
             }
         }
-        return isPlain && (1...128).contains(text.utf8.count)
     }
 }

@@ -31,16 +31,8 @@ public struct AccountsSettings: Hashable, Sendable {
     /// Returns true if the text is a valid project id. Source: Google Cloud's project ids,
     /// including those with a domain.
     package static func isProject(_ text: String) -> Bool {
-        let isPlain = text.utf8.allSatisfy {
-            switch $0 {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-                UInt8(ascii: "."), UInt8(ascii: ":"):
-                true
-            default: false
-            }
-        }
-        return isPlain && (1...128).contains(text.utf8.count) && text != "." && text != ".."
+        AccountPool.isPlain(text, or: "-_.:") && (1...128).contains(text.utf8.count)
+            && text != "." && text != ".."
     }
 }
 
