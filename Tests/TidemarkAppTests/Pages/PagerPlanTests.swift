@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 import Tidemark
@@ -9,25 +10,26 @@ import TidemarkTesting
 @testable import TidemarkApp
 
 /// The plan of a pager is its bill, to the read and to the unit.
-@Suite(.timeLimit(.minutes(10))) struct `A plan of a pager` {
+@Suite(.serialized, .timeLimit(.minutes(2))) struct `A plan of a pager` {
     /// `TIDEMARK_PLAN_SEEDS` names one seed or a range of them.
-    private static let seeds: Range<UInt64> = {
-        let text = ProcessInfo.processInfo.environment["TIDEMARK_PLAN_SEEDS"] ?? "0..<200"
-        let parts = text.split(separator: "..<").compactMap { UInt64($0) }
-        guard let first = parts.first else { preconditionFailure("no seeds: \(text)") }
-        return first..<(parts.count > 1 ? parts[1] : first + 1)
-    }()
+    private static let seeds = SeedRange("TIDEMARK_PLAN_SEEDS", 0..<200)
+    /// The kinds of planned requests that were compared so far.
+    private static let compared = Mutex<[PlannedRead.Kind: Int]>([:])
 
-    @Test func `equals the bill in random histories`() async throws {
-        var kinds: [PlannedRead.Kind: Int] = [:]
-        for seed in Self.seeds {
+    @Test(arguments: Self.seeds.shares)
+    func `equals the bill in random histories`(seeds: Range<UInt64>) async throws {
+        for seed in seeds {
             let history = try PlannedHistory(seed: seed)
             do { try await history.play() } catch let error as PlannedHistory.Differs {
                 Issue.record("seed \(seed): \(error)")
             }
-            kinds.merge(history.kinds, uniquingKeysWith: +)
+            Self.compared.withLock { $0.merge(history.kinds, uniquingKeysWith: +) }
         }
-        guard Self.seeds.count >= 200 else { return }
+        // The shares run one after the other.
+        guard seeds.upperBound == Self.seeds.all.upperBound, Self.seeds.all.count >= 200 else {
+            return
+        }
+        let kinds = Self.compared.withLock(\.self)
         for kind in [PlannedRead.Kind.page, .resume, .gap, .changes, .lookup, .live] {
             #expect(kinds[kind, default: 0] > 40, "\(kind) is compared too seldom: \(kinds)")
         }

@@ -74,7 +74,7 @@ final class PlannedHistory {
         for _ in 0..<pick(0...30) { try await arrive(late: false) }
         for _ in 0..<pick(2...4) {
             try await visit()
-            try await pass(whileAway: true)
+            try await pass()
         }
         await local.stop()
         try? FileManager.default.removeItem(atPath: folder)
@@ -157,7 +157,7 @@ final class PlannedHistory {
         due += plan.bill
         let (pager, steps) = (pager, steps)
         do {
-            try await until("\(steps.joined(separator: ", "))", within: .seconds(5)) {
+            try await until("\(steps.joined(separator: ", "))") {
                 let state = pager.current
                 let isAsking = pager.store?.isAsking ?? false
                 return !state.isLoadingMore && !state.isFromCache && !isAsking && isBilled(due)
@@ -193,7 +193,7 @@ final class PlannedHistory {
 
     /// Lets time pass, in which others write. Within 20 minutes a listener resumes; after 40
     /// minutes the server has forgotten the history.
-    private func pass(whileAway: Bool) async throws {
+    private func pass() async throws {
         let isLong = pick(0...1) == 0
         let minutes = isLong ? pick(40...4_000) : pick(1...20)
         let moments = pick(1...8)
