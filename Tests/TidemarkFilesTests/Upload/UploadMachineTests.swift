@@ -134,7 +134,7 @@ import Testing
         #expect(request(machine.step(.copy(.same), at: moment())) != nil)
     }
 
-    /// What an earlier process has sent is compared too.
+    /// The comparison includes the bytes that an earlier process has sent.
     @Test func `an upload that continues compares its whole copy`() {
         let session = UploadRecord.Session(address: "s", madeAt: 1_000, confirmed: Self.unit)
         var machine = UploadMachine(

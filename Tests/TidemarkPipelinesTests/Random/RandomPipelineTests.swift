@@ -98,14 +98,7 @@ import TidemarkTestKit
                 fieldsOnly ? HintedSource(documents: documents) : ListSource(documents)
             let read = try source.open(scan).documents
             while let document = try read.next() {
-                guard fieldsOnly else {
-                    try groups.add(document)
-                    continue
-                }
-                try document.contents.bytes.withUnsafeBufferPointer {
-                    bytes throws(PipelineError) in
-                    try groups.add(FieldsInPlace(bytes: bytes))
-                }
+                try groups.add(document, fieldsOnly: fieldsOnly)
             }
             return .rows(
                 try groups.end().map {

@@ -227,14 +227,7 @@ import TidemarkModel
             let documents = Endless.Documents()
             let error = #expect(throws: PipelineError.self) {
                 while let document = try documents.next() {
-                    guard fieldsOnly else {
-                        try groups.add(document)
-                        continue
-                    }
-                    try document.contents.bytes.withUnsafeBufferPointer {
-                        bytes throws(PipelineError) in
-                        try groups.add(FieldsInPlace(bytes: bytes))
-                    }
+                    try groups.add(document, fieldsOnly: fieldsOnly)
                 }
             }
             #expect(

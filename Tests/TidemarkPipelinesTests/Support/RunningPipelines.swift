@@ -59,3 +59,13 @@ let books = [
     document("books/b1/reviews/r2", maps("[{by: 'w', stars: 4}]")[0]),
     document("books/b3/reviews/r3", maps("[{by: 'u', stars: 1}]")[0]),
 ]
+
+extension StreamedGroups {
+    /// Adds a document, or only its fields.
+    func add(_ document: Document, fieldsOnly: Bool) throws(PipelineError) {
+        guard fieldsOnly else { return try add(document) }
+        try document.contents.bytes.withUnsafeBufferPointer { bytes throws(PipelineError) in
+            try add(FieldsInPlace(bytes: bytes))
+        }
+    }
+}
