@@ -52,6 +52,13 @@ import TidemarkStore
         let effects = machine.step(
             .documents([], .init(delta: current, isPendingReset: true), version: at(9)))
         #expect(effects.isEmpty)
+        // The answer of a call is stored before the server has sent the target again.
+        _ = machine.step(.documents([local(doc("rooms/b", 1))], nil))
+        #expect(machine.limbo.isEmpty)
+        var delta = current
+        delta.added = [path("rooms/a")]
+        _ = machine.step(.documents([], .init(delta: delta), version: at(10)))
+        #expect(machine.limbo == [path("rooms/b")])
     }
 
     @Test func `a pending write is never in limbo`() throws {

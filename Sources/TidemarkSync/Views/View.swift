@@ -158,13 +158,12 @@ struct View: Equatable, Sendable {
                 rows.open()
                 for path in delta.removed where rows[path] != nil { unsynced!.insert(path) }
             }
-            isCurrent = delta.isCurrent
+            // The documents of a reset target are not known until the server has sent them again.
+            isCurrent = delta.isCurrent && target?.isPendingReset == false
         }
         if let version, !awaited.isEmpty { awaited = awaited.filter { $0.value > version } }
-        let isPendingReset = target?.isPendingReset ?? false
-        let effects = isPendingReset || offline ? [] : updateLimbo()
-        let nowSynced =
-            limbo.isEmpty && !isBehindOwn && isCurrent && !isPendingReset && !lacksRows
+        let effects = offline ? [] : updateLimbo()
+        let nowSynced = limbo.isEmpty && !isBehindOwn && isCurrent && !lacksRows
         let stateChanged = isSynced != nowSynced
         isSynced = nowSynced
         if changes.isEmpty && !stateChanged { return effects }

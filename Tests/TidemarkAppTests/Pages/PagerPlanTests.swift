@@ -35,6 +35,12 @@ import TidemarkTesting
         }
     }
 
+    /// A filter of names misled the client. An answer was stored before the page had come again.
+    @Test(arguments: [518, 674, 818] as [UInt64])
+    func `equals the bill of a page that is read again`(seed: UInt64) async throws {
+        try await PlannedHistory(seed: seed).play()
+    }
+
     private func documents(_ count: Int) throws -> [ExpectedDocument] {
         let documents = try (0..<1_000).map { number in
             let sentAt = Timestamp(seconds: 1_800_000_000 + Int64(number), nanoseconds: 0)
