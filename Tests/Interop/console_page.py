@@ -83,7 +83,14 @@ class Page:
         self.base = f"http://127.0.0.1:{server.control_port}"
 
     def open(self, path):
+        # The script of the page that is left can still go to another page, when an answer arrives,
+        # and end this visit. An empty page has no script.
+        self.until(self.leave)
         self.browser.get(self.base + path)
+
+    def leave(self):
+        self.browser.get("about:blank")
+        return self.browser.current_url == "about:blank"
 
     def find(self, role, name):
         """Returns the first element with that role whose accessible name contains the text; None if
