@@ -15,6 +15,7 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud import firestore
 
 import operations
+from console_page import slow_down
 from wire import Wire
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -29,6 +30,8 @@ collect_ignore = ["reads"]
 # The folder for the names of the functions that each process of tests has used. Scripts/interop
 # sets it when it runs all tests.
 USED = os.environ.get("TIDEMARK_INTEROP_USED")
+# The seed of slow pages: TIDEMARK_SLOW_PAGES=1 makes the browser of each test slow at random.
+SLOW_PAGES = os.environ.get("TIDEMARK_SLOW_PAGES")
 # The reason to skip a test that checks what all other tests have used.
 PART = "only a part of the tests was asked for"
 
@@ -119,6 +122,13 @@ def collection(client):
 def group():
     """An id of collections that no other test uses."""
     return "g-" + uuid.uuid4().hex[:12]
+
+
+@pytest.fixture(autouse=bool(SLOW_PAGES))
+def slow_pages(request):
+    if SLOW_PAGES and "browser" in request.fixturenames:
+        browser = request.getfixturevalue("browser")
+        slow_down(browser, SLOW_PAGES + request.node.name)
 
 
 # The default limit of a test in seconds. The client's own retries could wait for longer.

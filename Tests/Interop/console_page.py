@@ -1,6 +1,7 @@
 """Helpers for the console's tests: a browser, and a page as a screen reader presents it."""
 
 import os
+import random
 import shutil
 import time
 
@@ -31,6 +32,18 @@ def browser():
     driver.command_executor.client_config.timeout = 40
     yield driver
     driver.quit()
+
+
+def slow_down(browser, seed):
+    """Makes the answers late and the processor slow, as a seed says, until the next call. The tests that
+    act before their page does are found so."""
+    dice = random.Random(seed)
+    latency, rate = dice.choice([0, 20, 60, 150, 400]), dice.choice([1, 2, 4])
+    print(f"answers are {latency} ms late, the processor is {rate} times slower")
+    browser.execute_cdp_cmd("Network.enable", {})
+    browser.execute_cdp_cmd("Network.emulateNetworkConditions", {
+        "offline": False, "latency": latency, "downloadThroughput": -1, "uploadThroughput": -1})
+    browser.execute_cdp_cmd("Emulation.setCPUThrottlingRate", {"rate": rate})
 
 
 # The elements that can have a role. A query for the role of every element would be slow.
@@ -75,6 +88,15 @@ def until(check, seconds=20):
         time.sleep(0.05)
 
 
+def leave(browser):
+    """Shows an empty page, which has no script. The script of another page can still navigate when an
+    answer arrives, which ends the next visit, or log an error when its server stops."""
+    def is_empty():
+        browser.get("about:blank")
+        return browser.current_url == "about:blank"
+    until(is_empty)
+
+
 class Page:
     """The elements and actions of a page for a user."""
 
@@ -83,14 +105,8 @@ class Page:
         self.base = f"http://127.0.0.1:{server.control_port}"
 
     def open(self, path):
-        # The script of the page that is left can still go to another page, when an answer arrives,
-        # and end this visit. An empty page has no script.
-        self.until(self.leave)
+        leave(self.browser)
         self.browser.get(self.base + path)
-
-    def leave(self):
-        self.browser.get("about:blank")
-        return self.browser.current_url == "about:blank"
 
     def find(self, role, name):
         """Returns the first element with that role whose accessible name contains the text; None if
@@ -127,6 +143,12 @@ class Page:
 @pytest.fixture
 def page(browser, server):
     return Page(browser, server)
+
+
+def forget_errors(browser):
+    """Leaves the page, and reads away the errors of all pages before."""
+    leave(browser)
+    errors(browser)
 
 
 def errors(browser):

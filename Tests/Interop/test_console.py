@@ -9,7 +9,7 @@ from google.cloud import firestore
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from console_page import CONTRAST, browser, errors, needs_browser, page  # noqa: F401
+from console_page import CONTRAST, browser, errors, forget_errors, needs_browser, page  # noqa: F401
 
 pytestmark = needs_browser
 
@@ -38,7 +38,7 @@ def test_find_why_a_screen_is_expensive(page, server, client):
 
 
 def test_traffic_is_live(page, browser, client):
-    errors(browser)  # What earlier pages complained of is read away.
+    forget_errors(browser)
     page.open("/traffic?filter=console-live")
     assert "console-live" not in page.browser.find_element(By.TAG_NAME, "tbody").text
     client.document("console-live/a").set({"n": 1})
@@ -75,7 +75,7 @@ def test_a_save_over_a_change_of_somebody_else_is_refused(page, client):
 
 def test_what_documents_hold_is_shown_as_text(page, browser, client):
     evil = "<img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>"
-    errors(browser)  # What earlier pages complained of is read away.
+    forget_errors(browser)
     client.document("console-evil/<b>x").set({"html": evil, "rtl": "\u05e9\u05dc \u202e abc"})
     for path in ["", "/console-evil", "/console-evil/%3Cb%3Ex"]:
         page.open(f"/data/{client.project}/(default){path}")
@@ -145,15 +145,15 @@ def test_every_control_has_a_name_and_every_text_its_contrast(page, browser, cli
                  f"/data/{base}/console-names/a", f"/query/{base}?q=console-names", "/traffic",
                  "/cost", "/indexes", "/faults", f"/history/{base}",
                  f"/history/{base}/console-names/a", f"/accounts?project={client.project}"]:
+        page.open(path)
+        page.until(lambda: browser.execute_script("return document.readyState") == "complete")
+        # A live part can be replaced during the check.
+        assert page.until(lambda: nameless(browser) or "none") == "none", path
+        assert len(browser.find_elements(By.TAG_NAME, "h1")) == 1, path
         for scheme in ["light", "dark"]:
             browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
                 "features": [{"name": "prefers-color-scheme", "value": scheme}]})
-            page.open(path)
-            page.until(lambda: browser.execute_script("return document.readyState") == "complete")
-            # A live part can be replaced during the check.
-            assert page.until(lambda: nameless(browser) or "none") == "none", path
             assert browser.execute_script(CONTRAST) == [], f"{path} {scheme}"
-            assert len(browser.find_elements(By.TAG_NAME, "h1")) == 1, path
 
 
 @pytest.mark.parametrize("headers, status", [

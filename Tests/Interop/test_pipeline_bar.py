@@ -17,7 +17,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from conftest import Server
-from console_page import CONTRAST, Page, browser, errors, needs_browser  # noqa: F401
+from console_page import CONTRAST, Page, browser, errors, forget_errors, needs_browser  # noqa: F401
 from test_console import nameless
 
 pytestmark = needs_browser
@@ -56,7 +56,7 @@ def cells(region):
 
 
 def test_a_pipeline_is_written_and_run(page, browser):
-    errors(browser)  # What earlier pages complained of is read away.
+    forget_errors(browser)
     page.open("/query/shop/(default)")
     stages = cells(run(page, "items | where n >= 2 | aggregate count() as items by owner | sort owner"))
     assert [row[:2] for row in stages] == [

@@ -3,14 +3,14 @@
 import pytest
 
 from selenium.webdriver.common.by import By
-from console_page import Page, browser, errors, needs_browser  # noqa: F401
+from console_page import Page, browser, errors, forget_errors, needs_browser  # noqa: F401
 from test_rules import RULES, guarded, refused, someone, token  # noqa: F401
 
 pytestmark = needs_browser
 
 
 def test_a_denied_request_is_explained_and_the_rule_mended(guarded, browser):
-    errors(browser)  # What earlier pages complained of is read away.
+    forget_errors(browser)
     page = Page(browser, guarded)
     someone(guarded, "owner").document("rooms/blue").set({"owner": "ann"})
     bob = someone(guarded, token("bob"))

@@ -14,7 +14,7 @@ import pytest
 
 from conftest import JUDGES_TIMES, LAB
 from selenium.webdriver.common.by import By
-from console_page import browser, errors, needs_browser, until  # noqa: F401
+from console_page import browser, errors, forget_errors, needs_browser, until  # noqa: F401
 
 pytestmark = needs_browser
 
@@ -123,7 +123,7 @@ def is_ready(state):
 
 @pytest.mark.bound(110)
 def test_a_killed_phone_is_dead_and_opens_again_at_a_tap(browser, show):  # noqa: F811
-    errors(browser)  # What earlier pages complained of is read away.
+    forget_errors(browser)
     browser.get(show.base)
     assert show.startSeconds < START or not JUDGES_TIMES, "the page is there at once"
     until(lambda: named(browser, "heading", "Stamps"))
@@ -167,7 +167,7 @@ def test_a_killed_phone_opens_again_in_the_same_moment(show):
 @pytest.mark.parametrize("show", [["update"]], indirect=True)
 @pytest.mark.bound(150)
 def test_the_update_shows_the_old_stamps_and_reads_the_new_ones(browser, show):  # noqa: F811
-    errors(browser)
+    forget_errors(browser)
     browser.get(show.base)
     until(lambda: named(browser, "heading", "the day you switch"))
     show.until(is_ready, 60)
@@ -191,7 +191,7 @@ def test_a_photo_waits_is_killed_and_arrives(browser, show):  # noqa: F811
         row = Show.photo(phone.get("screen"), "Photo")
         return row is not None and row["isPending"]
 
-    errors(browser)
+    forget_errors(browser)
     browser.get(show.base)
     until(lambda: named(browser, "heading", "Chats"))
     show.until(is_ready, 60)
