@@ -120,7 +120,7 @@ import TestSupport
     }
 
     private static let suites = Set([
-        "app", "bench", "caller", "client", "demo", "encryption", "health", "healthkit",
+        "app", "bench", "caller", "client", "demo", "encryption", "files", "health", "healthkit",
         "pipelines", "server", "takeover",
     ])
 
