@@ -49,8 +49,8 @@ let table = """
     TidemarkPipelines!: TidemarkModel TidemarkPatterns
     TidemarkStore!: TidemarkSystem TidemarkModel CTidemarkSQLite
     TidemarkSync!: TidemarkModel TidemarkResilience TidemarkWords TidemarkStore
-    TidemarkWire: TidemarkModel CTidemarkZlib GRPCCore GRPCNIOTransportHTTP2Posix NIOCore
-        NIOHPACK NIOHTTP2 NIOPosix
+    TidemarkWire: TidemarkModel TidemarkResilience CTidemarkZlib GRPCCore
+        GRPCNIOTransportHTTP2Posix NIOCore NIOHPACK NIOHTTP2 NIOPosix
     Tidemark: +TidemarkSync TidemarkWire CoreMetrics
     TidemarkApp!: TidemarkSystem TidemarkResilience TidemarkWords TidemarkHTTPClient Tidemark
         CoreMetrics Crypto NIOCore NIOPosix NIOSSL NIOTLS
@@ -111,7 +111,7 @@ let table = """
     TidemarkResilienceTests: TidemarkResilience TidemarkTestKit NIOCore
     TidemarkStoreTests: +TidemarkStore TidemarkTestKit
     TidemarkSyncTests: +TidemarkSync +TidemarkSimulation
-    TidemarkWireTests: +TidemarkWire +TidemarkTesting SwiftProtobuf
+    TidemarkWireTests: +TidemarkWire +TidemarkTesting TidemarkResilience SwiftProtobuf
     TidemarkServerTests: +TidemarkServer TidemarkTestKit TidemarkTesting
     TidemarkObjectsTests: +TidemarkObjects
     TidemarkConsoleTests: +TidemarkConsole Tidemark

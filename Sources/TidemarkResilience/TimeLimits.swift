@@ -5,7 +5,7 @@ import Synchronization
 /// A cancelled `Task.sleep` leaves its timer in the system. A limit with a separate sleep wakes the
 /// process long after its operation has ended; here at most the first of many limits does so. The
 /// number of limits is the number of running operations.
-final class TimeLimits<C: Clock>: Sendable where C.Duration == Duration {
+package final class TimeLimits<C: Clock>: Sendable where C.Duration == Duration {
     private struct State {
         var limits: [Int: (end: C.Instant, expire: @Sendable () -> Void)] = [:]
         var last = 0
@@ -14,14 +14,19 @@ final class TimeLimits<C: Clock>: Sendable where C.Duration == Duration {
     }
 
     private let clock: C
+    private let executor: (any TaskExecutor)?
     private let state = Mutex(State())
 
-    init(_ clock: C) { self.clock = clock }
+    /// - Parameter executor: Runs the sleeps and `expire`; nil for Swift's default executor.
+    package init(_ clock: C, executor: (any TaskExecutor)? = nil) {
+        self.clock = clock
+        self.executor = executor
+    }
 
     /// Calls `expire` after `time`, once, unless the limit is ended before.
     ///
     /// - Returns: The number for ``end(_:)``.
-    func begin(_ time: Duration, _ expire: @escaping @Sendable () -> Void) -> Int {
+    package func begin(_ time: Duration, _ expire: @escaping @Sendable () -> Void) -> Int {
         let end = clock.now.advanced(by: time)
         return state.withLock { state in
             state.last += 1
@@ -32,14 +37,14 @@ final class TimeLimits<C: Clock>: Sendable where C.Duration == Duration {
     }
 
     /// The number of limits that have not ended.
-    var count: Int { state.withLock { $0.limits.count } }
+    package var count: Int { state.withLock { $0.limits.count } }
 
-    func end(_ number: Int) { state.withLock { _ = $0.limits.removeValue(forKey: number) } }
+    package func end(_ number: Int) { state.withLock { _ = $0.limits.removeValue(forKey: number) } }
 
     /// Begins a sleep. An earlier sleep with a later end stays, and changes nothing at its end.
     private func sleep(until end: C.Instant, _ state: inout State) {
         state.wake = end
-        Task.detached(priority: .userInitiated) { [self] in
+        Task.detached(executorPreference: executor, priority: .userInitiated) { [self] in
             try? await clock.sleep(until: end, tolerance: nil)
             awake(at: end)
         }
@@ -60,4 +65,4 @@ final class TimeLimits<C: Clock>: Sendable where C.Duration == Duration {
 }
 
 /// The limits on the system's clock.
-let systemLimits = TimeLimits(ContinuousClock())
+package let systemLimits = TimeLimits(ContinuousClock())

@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import TidemarkModel
+import TidemarkResilience
 import TidemarkWire
 
 @Suite(.timeLimit(.minutes(2))) struct CallTests {
@@ -109,6 +110,23 @@ import TidemarkWire
             let answer = await loopback.client.answer(
                 to: .getDocument(GetDocumentRequest(path: path("a/b"))), context)
             #expect(answer.status.code == .deadlineExceeded)
+        }
+    }
+
+    /// A cancelled sleep leaves its timer, which wakes a phone long after the call.
+    @Test func `a call's time limit shares the sleep of all limits, and ends with the call`()
+        async throws
+    {
+        let started = Facts<Int>()
+        let transport = ScriptedTransport { _, _, _ in started.add(systemLimits.count) }
+        try await Loopback.with(transport) { loopback in
+            let context = CallContext(database: database, timeout: .seconds(3_600))
+            let received = Received<Reply>()
+            let request = Request.getDocument(GetDocumentRequest(path: path("a/b")))
+            let call = loopback.client.call(request, context, receive: received.sink)
+            #expect(await started.wait().allSatisfy { $0 > 0 })
+            call.cancel()
+            #expect(await received.end().code == .cancelled)
         }
     }
 

@@ -2,6 +2,7 @@ import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import Synchronization
 import TidemarkModel
+import TidemarkResilience
 
 typealias ClientRPCStream = RPCStream<Channel.Transport.Inbound, Channel.Transport.Outbound>
 
@@ -9,7 +10,8 @@ typealias ClientRPCStream = RPCStream<Channel.Transport.Inbound, Channel.Transpo
 final class ClientRun: Sendable {
     private struct State {
         var task: Task<Void, Never>?
-        var timer: Task<Void, Never>?
+        /// The number of the time limit.
+        var limit: Int?
         /// The reason given by code that ends the run from outside. It overrides the task's own
         /// result.
         var reason: RPCStatus?
@@ -39,7 +41,9 @@ final class ClientRun: Sendable {
     ) {
         let id = transport.register(owner)
         state.withLock { state in
-            if let timeout = context.timeout { state.timer = timer(timeout) }
+            if let timeout = context.timeout {
+                state.limit = systemLimits.begin(timeout) { [weak self] in self?.end(.timedOut) }
+            }
             state.task = Task {
                 let status = await self.status { try await transport.run(method, body) }
                 transport.unregister(id)
@@ -57,15 +61,8 @@ final class ClientRun: Sendable {
         }
         return state.withLock { state in
             state.isOver = true
-            state.timer?.cancel()
+            if let limit = state.limit { systemLimits.end(limit) }
             return state.reason ?? status
-        }
-    }
-
-    private func timer(_ timeout: Duration) -> Task<Void, Never> {
-        Task { [weak self] in
-            guard (try? await Task.sleep(for: timeout)) != nil else { return }
-            self?.end(.timedOut)
         }
     }
 }

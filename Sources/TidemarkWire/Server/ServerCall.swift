@@ -2,6 +2,7 @@ import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import Synchronization
 package import TidemarkModel
+import TidemarkResilience
 
 /// A call with one request, on the server.
 struct ServerCall: Sendable {
@@ -116,7 +117,7 @@ struct ServerCall: Sendable {
     }
 
     /// - Parameter timeout: The client's timeout; nil applies the server's own limit.
-    /// - Returns: A function that cancels the timer.
+    /// - Returns: A function that ends the limit.
     private func limitTime(
         _ timeout: Duration?, _ end: @escaping @Sendable () -> Void
     ) -> () -> Void {
@@ -124,10 +125,8 @@ struct ServerCall: Sendable {
             let id = desk.watch(method.defaultTimeout, end: end)
             return { desk.unwatch(id) }
         }
-        let timer = Task(executorPreference: shared.executor) {
-            if (try? await Task.sleep(for: timeout)) != nil { end() }
-        }
-        return { timer.cancel() }
+        let limit = shared.timeLimits.begin(timeout, end)
+        return { shared.timeLimits.end(limit) }
     }
 }
 

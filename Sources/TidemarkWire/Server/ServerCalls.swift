@@ -1,6 +1,7 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import TidemarkModel
+import TidemarkResilience
 
 typealias ServerTransportInbound = HTTP2ServerTransport.Posix.Inbound
 typealias ServerRPCStream = RPCStream<ServerTransportInbound, HTTP2ServerTransport.Posix.Outbound>
@@ -23,7 +24,7 @@ struct ServerCalls: Sendable {
             streams: streams, lateCalls: lateCalls, desk: desk,
             budget: SendBudget(limit: GRPCServer.maxUnsentBytes),
             unpacking: Unpacking(perRequest: maxRequestBytes),
-            executor: executor)
+            timeLimits: TimeLimits(ContinuousClock(), executor: executor), executor: executor)
     }
 
     func handle(_ stream: ServerRPCStream, _ context: ServerContext) async {
@@ -63,6 +64,8 @@ struct SharedLimits: Sendable {
     let desk: CallDesk
     let budget: SendBudget
     let unpacking: Unpacking
+    /// The limits that clients set for their calls.
+    let timeLimits: TimeLimits<ContinuousClock>
     /// Runs the tasks that calls begin; nil for Swift's default one.
     let executor: (any TaskExecutor)?
 }
