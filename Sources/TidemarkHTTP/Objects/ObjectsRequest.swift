@@ -13,7 +13,7 @@ struct ObjectsRequest: Sendable {
     /// The query as it was sent.
     let queryText: String
     let headers: HTTPFields
-    let body: RequestBody
+    private(set) var body: RequestBody
     let channel: any NIOCore.Channel
     /// The origin of links to this server. The host was checked by the ``WebPolicy``.
     let origin: String
@@ -48,6 +48,19 @@ struct ObjectsRequest: Sendable {
         self.body = RequestBody(buffer: ByteBuffer(bytes: body))
         channel = batch.channel
         origin = batch.origin
+    }
+
+    /// Returns the request with a fault of its body.
+    ///
+    /// - Parameters:
+    ///   - limit: The number of bytes before the fault.
+    ///   - onLimit: Called once, if the body has as many bytes. An error ends the body.
+    func with(limit: Int64, onLimit: @escaping @Sendable () async throws -> Void) -> ObjectsRequest
+    {
+        var request = self
+        request.body = RequestBody(
+            asyncSequence: FaultyBody(body: body, limit: limit, onLimit: onLimit))
+        return request
     }
 
     /// - Parameter name: The name in lower case.
@@ -85,9 +98,31 @@ struct ObjectsAnswer: Sendable {
         case blob(BlobReader, first: Int64, count: Int64)
     }
 
+    /// A fault in the bytes of the body.
+    struct Fault: Sendable {
+        /// The number of bytes before the fault. The body has more.
+        let after: Int64
+        /// Called at the fault. An error ends the connection.
+        let happen: @Sendable () async throws -> Void
+    }
+
     var status = 200
     var headers: [(name: String, value: String)] = []
     var body = Body.none
+    var fault: Fault?
+
+    /// The number of bytes of the body.
+    var count: Int64 {
+        switch body {
+        case .none: 0
+        case .bytes(let bytes): Int64(bytes.count)
+        case .blob(_, _, let count): count
+        }
+    }
+
+    func header(_ name: String) -> String? {
+        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
 
     static func json(_ value: JSONValue, status: Int = 200) -> ObjectsAnswer {
         ObjectsAnswer(

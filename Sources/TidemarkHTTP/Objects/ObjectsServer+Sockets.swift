@@ -49,7 +49,7 @@ extension ObjectsServer {
             return Response(.firebase(error), toPageOf: nil, disk: disk)
         case .allowed(let origin):
             let asked = ObjectsRequest(request, on: context.channel, web: web)
-            let answer = await answer(asked)
+            let answer = await faults.play(asked) { await self.answer($0) }
             var response = Response(answer, toPageOf: origin, disk: disk)
             if request.method == .head { response.body = ResponseBody() }
             return response
@@ -108,13 +108,7 @@ extension Response {
         for (name, value) in answer.headers {
             if let name = HTTPFields.Element.Name(name) { headers[name] = value }
         }
-        let body: ResponseBody =
-            switch answer.body {
-            case .none: ResponseBody()
-            case .bytes(let bytes): ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
-            case .blob(let reader, let first, let count):
-                .blob(reader, first: first, count: count, disk: disk)
-            }
+        let body = ResponseBody(answer, disk: disk)
         self.init(status: .init(code: answer.status), headers: headers, body: body)
     }
 
@@ -132,17 +126,37 @@ extension Response {
 }
 
 extension ResponseBody {
-    /// Reads a file piece by piece, as fast as the client takes the pieces.
-    fileprivate static func blob(
-        _ reader: BlobReader, first: Int64, count: Int64, disk: DiskThreads
+    fileprivate init(_ answer: ObjectsAnswer, disk: DiskThreads) {
+        switch answer.body {
+        case .none: self.init()
+        case .bytes(let bytes) where answer.fault == nil:
+            self.init(byteBuffer: ByteBuffer(bytes: bytes))
+        case .bytes(let bytes):
+            self = .pieces(Int64(bytes.count), fault: answer.fault) { at, count in
+                Array(bytes[Int(at)..<Int(at) + count])
+            }
+        case .blob(let reader, let first, let count):
+            self = .pieces(count, fault: answer.fault) { at, count in
+                try await disk.run { try reader.read(at: first + at, count: count) }
+            }
+        }
+    }
+
+    /// Reads a body piece by piece, as fast as the client takes the pieces.
+    private static func pieces(
+        _ count: Int64, fault: ObjectsAnswer.Fault?,
+        read: @escaping @Sendable (_ at: Int64, _ count: Int) async throws -> [UInt8]
     ) -> ResponseBody {
         ResponseBody(contentLength: Int(count)) { writer in
-            var at = first
-            let end = first + count
-            while at < end {
-                let start = at
-                let wanted = Int(min(Int64(BlobReader.pieceBytes), end - start))
-                let bytes = try await disk.run { try reader.read(at: start, count: wanted) }
+            var at: Int64 = 0
+            var fault = fault
+            while at < count {
+                if let due = fault, due.after <= at {
+                    fault = nil
+                    try await due.happen()
+                }
+                let end = min(count, fault?.after ?? count)
+                let bytes = try await read(at, Int(min(Int64(BlobReader.pieceBytes), end - at)))
                 // A file that is too short ends the connection, so the client sees the error.
                 if bytes.isEmpty { throw ObjectRefusal.unavailable("A file is too short.") }
                 try await writer.write(ByteBuffer(bytes: bytes))

@@ -24,6 +24,8 @@ public final class ObjectsServer: Sendable {
     private let core: Mutex<ObjectsCore>
     private let queue = DispatchQueue(label: "tidemark.objects")
     private let waiting = Mutex(0)
+    /// The faults that are ordered for requests.
+    package let faults: ObjectFaults
     /// The folder of the bytes of a server that keeps its data in memory; nil for other servers.
     private let temporary: TemporaryFolder?
 
@@ -49,6 +51,7 @@ public final class ObjectsServer: Sendable {
     ) throws {
         self.project = project
         callers = ObjectCallers(gate: gate)
+        faults = ObjectFaults(callers)
         self.judge = judge
         temporary = dataDirectory == nil ? try TemporaryFolder(named: "tidemark-objects") : nil
         let folder = temporary?.path ?? (dataDirectory ?? ".") + "/objects"
