@@ -84,6 +84,7 @@ long: setup
 	TIDEMARK_KILL_ROUNDS=20 TIDEMARK_KILL_EVENTS=500 TIDEMARK_KILL_DOCUMENTS=200 Scripts/interop -s -k test_deliveries_with_kills
 	TIDEMARK_SHOW_STORIES=all TIDEMARK_SHOW_SECONDS=600 Scripts/interop -s -k test_show.py
 	TIDEMARK_CHANNEL_DROPS=1000 TIDEMARK_CHANNEL_DOCUMENTS=100000 Scripts/interop -s -k test_webchannel.py
+	TIDEMARK_LARGE_FILE=4294967296 Scripts/interop -s -k test_a_large_file_needs_little_memory_of_the_app
 	TIDEMARK_EXPORT_DOCUMENTS=1000000 Scripts/interop -s -k test_export_memory
 	TIDEMARK_ATTACK_HANDSHAKES=10500 Scripts/interop -s -k test_attacks.py
 	TIDEMARK_FUZZ_MESSAGES=1000000 $(SWIFT) test --skip-build --filter FuzzTests

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -116,16 +116,23 @@ package struct HTTPRequest: Sendable {
     package let method: String
     package let address: String
     package let fields: [(name: String, value: String)]
-    package let body: [UInt8]?
+    package let body: Data?
 
     package init(
         _ method: String, _ address: String, fields: [(name: String, value: String)] = [],
         body: [UInt8]? = nil
     ) {
+        self.init(method, address, fields: fields, data: body.map { Data($0) })
+    }
+
+    /// - Parameter data: The body, which is not copied here.
+    package init(
+        _ method: String, _ address: String, fields: [(name: String, value: String)], data: Data?
+    ) {
         self.method = method
         self.address = address
         self.fields = fields
-        self.body = body
+        body = data
     }
 
     /// - Throws: `URLError.badURL`.
@@ -139,7 +146,7 @@ package struct HTTPRequest: Sendable {
                 message.setValue(field.value, forHTTPHeaderField: field.name)
             }
             guard let body else { return message }
-            message.httpBody = Data(body)
+            message.httpBody = body
             #if canImport(FoundationNetworking)
                 message.setValue("close", forHTTPHeaderField: "connection")
             #endif

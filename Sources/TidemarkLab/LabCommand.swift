@@ -13,6 +13,6 @@ struct LabCommand: AsyncParsableCommand {
         version: Version.number,
         subcommands: [
             DemoCommand.self, ShowCommand.self, GenerateCommand.self, PhoneCommand.self,
-            PumpCommand.self, ChurnCommand.self, SendFilesCommand.self,
+            PumpCommand.self, ChurnCommand.self, SendFilesCommand.self, FetchFileCommand.self,
         ])
 }

@@ -122,7 +122,7 @@ final class BackgroundSession: Sendable {
     ///
     /// - Throws: `CancellationError`, which cancels the chunk; a `URLError` if no complete answer
     ///   arrived or the bytes cannot be stored.
-    func send(_ request: HTTPRequest, bytes: [UInt8], _ chunk: Chunk) async throws -> UploadAnswer {
+    func send(_ request: HTTPRequest, bytes: Data, _ chunk: Chunk) async throws -> UploadAnswer {
         guard let url = URL(string: request.address) else { throw URLError(.badURL) }
         var message = URLRequest(url: url)
         message.httpMethod = request.method
@@ -142,7 +142,7 @@ final class BackgroundSession: Sendable {
         return try await delegate.run(task)
     }
 
-    private static func store(_ bytes: [UInt8], at path: String) -> Bool {
+    private static func store(_ bytes: Data, at path: String) -> Bool {
         let file = PrivateFiles.create(path)
         if file < 0 { return false }
         defer { close(file) }

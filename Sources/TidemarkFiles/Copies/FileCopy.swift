@@ -106,23 +106,29 @@ enum FileCopy {
     }
 
     /// Reads a part of a stored copy; nil if the copy does not have all of its bytes.
-    static func read(_ path: String, from offset: Int64, count: Int) -> [UInt8]? {
+    ///
+    /// The part has pages of its own, which return to the system with the last use of the part. The
+    /// allocator would keep the memory of several parts.
+    static func read(_ path: String, from offset: Int64, count: Int) -> Data? {
         let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         if file < 0 { return nil }
         defer { close(file) }
         if lseek(file, off_t(offset), SEEK_SET) < 0 { return nil }
-        var bytes = [UInt8](repeating: 0, count: count)
+        if count == 0 { return Data() }
+        let pages = mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0)
+        guard let pages, pages != MAP_FAILED else { return nil }
         var filled = 0
         while filled < count {
-            let got = bytes.withUnsafeMutableBytes { memory in
-                SystemCalls.readBytes(
-                    file, to: memory.baseAddress! + filled, count: count - filled)
-            }
+            let got = SystemCalls.readBytes(file, to: pages + filled, count: count - filled)
             if got < 0, errno == EINTR { continue }
-            if got <= 0 { return nil }
+            if got <= 0 {
+                munmap(pages, count)
+                return nil
+            }
             filled += got
         }
-        return bytes
+        // Data copies a few bytes, and unmaps the pages immediately.
+        return Data(bytesNoCopy: pages, count: count, deallocator: .unmap)
     }
 
     // MARK: Parts

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Synchronization
 import Tidemark
 
@@ -170,7 +171,7 @@ struct UploadRun: Sendable {
     private func send(
         _ request: UploadMachine.Request, _ comparison: CopyComparison
     ) async -> UploadMachine.Event {
-        var chunk: [UInt8] = []
+        var chunk = Data()
         if case .chunk(_, let offset, let length, _) = request {
             guard let bytes = await read(offset, length) else {
                 let state = await comparison.look()
@@ -187,8 +188,8 @@ struct UploadRun: Sendable {
 
     // MARK: The copy
 
-    private func read(_ offset: Int64, _ count: Int) async -> [UInt8]? {
-        if count == 0 { return [] }
+    private func read(_ offset: Int64, _ count: Int) async -> Data? {
+        if count == 0 { return Data() }
         return await DiskThread.run { [folder, facts] in
             folder.copy(facts.copy).flatMap { FileCopy.read($0, from: offset, count: count) }
         }

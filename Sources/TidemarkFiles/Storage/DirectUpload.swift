@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// An upload without a journal: it ends with the process.
@@ -6,7 +7,7 @@ struct DirectUpload: Sendable {
     struct Source: Sendable {
         let digest: FileDigest
         /// Returns a part; nil if the bytes are not all there.
-        let read: @Sendable (_ offset: Int64, _ count: Int) async -> [UInt8]?
+        let read: @Sendable (_ offset: Int64, _ count: Int) async -> Data?
     }
 
     /// The record of an upload that is paused and continued.
@@ -75,7 +76,7 @@ struct DirectUpload: Sendable {
     }
 
     private func send(_ request: UploadMachine.Request) async -> UploadMachine.Event {
-        var chunk: [UInt8] = []
+        var chunk = Data()
         if case .chunk(_, let offset, let length, _) = request {
             guard let bytes = await source.read(offset, length), bytes.count == length else {
                 return .copy(.missing)

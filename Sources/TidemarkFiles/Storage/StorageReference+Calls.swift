@@ -148,7 +148,7 @@ extension StorageReference {
         var digest = RunningDigest()
         data.withUnsafeBytes { digest.add($0) }
         let source = DirectUpload.Source(digest: digest.digest) { offset, count in
-            [UInt8](data.dropFirst(Int(offset)).prefix(count))
+            data.dropFirst(Int(offset)).prefix(count)
         }
         return try upload(source, metadata ?? StorageMetadata())
     }

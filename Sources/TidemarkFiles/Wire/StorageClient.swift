@@ -20,7 +20,7 @@ struct StorageClient: Sendable {
 
     /// - Parameter file: The number of the file in the journal; nil for an upload without one.
     func send(
-        _ request: UploadMachine.Request, _ target: UploadTarget, of user: [UInt8], chunk: [UInt8],
+        _ request: UploadMachine.Request, _ target: UploadTarget, of user: [UInt8], chunk: Data,
         file: Int64? = nil
     ) async throws -> UploadAnswer {
         let tokens = try await tokens.current(of: user)

@@ -54,7 +54,7 @@ struct StorageWire: Sendable {
     /// - Parameter chunk: The bytes of a chunk.
     func request(
         _ request: UploadMachine.Request, _ target: UploadTarget, with tokens: Tokens,
-        chunk: [UInt8] = []
+        chunk: Data = Data()
     ) -> HTTPRequest {
         switch request {
         case .start: return start(target, tokens)
@@ -65,7 +65,7 @@ struct StorageWire: Sendable {
                 ("content-type", "application/octet-stream"),
             ]
             return HTTPRequest(
-                "POST", session, fields: common(tokens, to: session) + fields, body: chunk)
+                "POST", session, fields: common(tokens, to: session) + fields, data: chunk)
         case .query(let session): return command("query", to: session, tokens)
         case .look:
             return HTTPRequest("GET", object(target), fields: common(tokens, to: address))

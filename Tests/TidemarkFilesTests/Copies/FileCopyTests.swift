@@ -151,7 +151,10 @@ import TidemarkSystem
     @Test func `parts of a copy are read exactly`() throws {
         let source = try folder.write("a", size: 1_000)
         let data = try Data(contentsOf: source)
-        #expect(FileCopy.read(source.path, from: 10, count: 20) == [UInt8](data[10..<30]))
+        #expect(FileCopy.read(source.path, from: 10, count: 20) == data[10..<30])
+        for count in [0, 1, 14, 15, 31, 1_000] {
+            #expect(FileCopy.read(source.path, from: 0, count: count) == data[..<count])
+        }
         #expect(FileCopy.read(source.path, from: 990, count: 20) == nil)
         #expect(FileCopy.read(path("none"), from: 0, count: 1) == nil)
     }

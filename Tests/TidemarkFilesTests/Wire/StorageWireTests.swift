@@ -40,15 +40,15 @@ import TidemarkHTTPClient
         let chunk = wire.request(
             .chunk(address: session, offset: 262_144, length: 3, isLast: false), target,
             with: tokens,
-            chunk: [1, 2, 3])
+            chunk: Data([1, 2, 3]))
         #expect(chunk.address == session && chunk.method == "POST")
         #expect(field("x-goog-upload-command", of: chunk) == "upload")
         #expect(field("x-goog-upload-offset", of: chunk) == "262144")
-        #expect(chunk.body == [1, 2, 3])
+        #expect(chunk.body == Data([1, 2, 3]))
         let last = wire.request(
             .chunk(address: session, offset: 0, length: 0, isLast: true), target, with: tokens)
         #expect(field("x-goog-upload-command", of: last) == "upload, finalize")
-        #expect(last.body == [])
+        #expect(last.body == Data())
     }
 
     @Test func `a session on another host gets no tokens`() {
