@@ -7,7 +7,7 @@ import TidemarkFiles
 /// test kills this command, and starts it again on the same cache.
 ///
 /// File `N.bin` of the folder belongs to document `photos/N`. Every third document is sent before
-/// its file.
+/// its file. Of several processes that share the cache, the one that holds it attaches and sends.
 struct SendFilesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send-files", abstract: "Send files until stopped.", shouldDisplay: false)
@@ -17,16 +17,22 @@ struct SendFilesCommand: AsyncParsableCommand {
     @Option(help: "The folder of the cache and the queue.") var cache: String
     @Option(help: "HOST:PORT of Storage.") var storage: String
     @Option(help: "The bucket.") var bucket: String
+    @Option(help: "Share the cache with other processes, as an app or as its helper.")
+    var share: CacheShare?
+    @Option(help: "The id of the app, which each request to Storage names.") var app: String?
     @OptionGroup var database: DriverDatabase
 
     func run() async throws {
-        let firestore = try database.firestore(cache: cache, label: "files")
+        let firestore = try database.firestore(
+            cache: cache, onBusyCache: share?.policy ?? .fail, label: "files")
         var settings = FileSettings(bucket: bucket)
         settings.address = "http://\(storage)"
+        settings.appID = app
         let outbox = FileOutbox(firestore, settings)
         await outbox.start()
         for number in 0..<count { try await attach(number, firestore) }
         for await waiting in await outbox.updates() {
+            if share != nil { say(firestore.isReadOnly ? "views" : "holds") }
             say("left \(waiting.count)")
             for file in waiting {
                 switch file.state {
@@ -37,7 +43,7 @@ struct SendFilesCommand: AsyncParsableCommand {
             }
             if waiting.isEmpty { break }
         }
-        try await firestore.waitForPendingWrites()
+        if !firestore.isReadOnly { try await firestore.waitForPendingWrites() }
         await outbox.stop()
         await firestore.terminate()
         say("sent all")
