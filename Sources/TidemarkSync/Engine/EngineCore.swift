@@ -304,6 +304,8 @@ extension EngineCore {
         guard context.gate.suspend() else { return }
         leave(RPCStatus(.cancelled, "The client was suspended."), reads: .suspended)
         parts.sharing.paused()
+        // Another process may go on with the uploads now.
+        parts.files.changed()
         // Data that could not be stored exists only in memory, so the file is still needed for it.
         if !parts.writing.hasUnstored, !parts.storage.isDamaged { parts.storage.closeForNow() }
     }
