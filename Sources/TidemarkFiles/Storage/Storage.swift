@@ -60,7 +60,8 @@ public final class Storage: Sendable {
         set { times.withLock { $0.upload = newValue } }
     }
 
-    /// The longest time of another call, in seconds.
+    /// The longest time of another call, in seconds; of a download to a file, the longest time in
+    /// which no byte arrives.
     public var maxOperationRetryTime: TimeInterval {
         get { times.withLock { $0.operation } }
         set { times.withLock { $0.operation = newValue } }

@@ -75,45 +75,38 @@ struct StorageClient: Sendable {
         return (status, body)
     }
 
-    /// Writes the body of an answer to a file, which is compared with the digest that Storage
-    /// sends.
+    /// Stores an object in a file, which is compared with the digest that Storage sends. After an
+    /// error, another call continues behind the stored bytes.
     ///
     /// - Parameter onProgress: Receives the number of stored bytes, and the whole number or 0.
     /// - Throws: ``StorageError`` for a file that cannot be stored or has a wrong digest; another
     ///   error if no complete answer arrived.
     func download(
-        _ address: String, to path: String,
+        _ address: String, into media: MediaDownload,
         onProgress: @escaping @Sendable (_ bytes: Int64, _ total: Int64) -> Void
     ) async throws -> (status: Int, body: [UInt8]) {
-        let tokens = try await tokens.current(of: [])
-        let request = HTTPRequest("GET", address, fields: wire.common(tokens, to: address))
-        let file = PrivateFiles.create(path)
-        if file < 0 { throw Self.cannotStore }
-        defer { close(file) }
-        var status = 0
-        var body: [UInt8] = []
-        var digest = RunningDigest()
-        var head = StorageWire.MediaHead()
-        try await Self.session.send(request) { part in
-            switch part {
-            case .head(let code, let fields): (status, head) = (code, .init(fields))
-            case .body(let bytes) where status >= 300:
-                body += bytes.prefix(max(0, 4_096 - body.count))
-            case .body(let bytes):
-                let code = bytes.withUnsafeBytes { memory -> Int32 in
-                    digest.add(memory)
-                    return FileCopy.write(memory, to: file)
+        while true {
+            let tokens = try await tokens.current(of: [])
+            let fields = wire.common(tokens, to: address) + media.fields
+            var refusal: [UInt8] = []
+            try await Self.session.send(HTTPRequest("GET", address, fields: fields)) { part in
+                switch part {
+                case .head(let code, let fields): try media.begin(code, .init(fields))
+                case .body(let bytes) where media.status >= 300:
+                    refusal += bytes.prefix(max(0, 4_096 - refusal.count))
+                case .body(let bytes):
+                    try media.store(bytes)
+                    let (bytes, total) = media.progress
+                    onProgress(bytes, total)
                 }
-                if code != 0 { throw Self.cannotStore }
-                onProgress(digest.size, head.size ?? 0)
+            }
+            switch try media.end() {
+            case .more: continue
+            case .whole: return (200, [])
+            case .refused(let status): return (status, refusal)
             }
         }
-        if status < 300, !head.fits(digest.digest) { throw StorageError.nonMatchingChecksum }
-        return (status, body)
     }
-
-    private static let cannotStore = StorageError.unknown(
-        message: "The file cannot be stored.", serverError: [:])
 
     private func answer(to request: HTTPRequest) async throws -> UploadAnswer {
         var status = 0

@@ -19,17 +19,24 @@ struct StorageWire: Sendable {
 
     /// The facts about an object's bytes in the head of an answer.
     struct MediaHead: Hashable, Sendable {
-        /// The number of bytes; nil if the answer does not state a length.
+        /// The number of bytes of the object; nil if the answer does not state a length.
         var size: Int64?
+        /// The position of the first byte in an answer with a part of the object.
+        var first: Int64?
+        /// The tag of the object's version.
+        var tag: String?
         /// The MD5 digest in base64; nil if the object has no digest.
         var md5: String?
 
         init() {}
 
         init(_ fields: [(name: String, value: String)]) {
+            var whole: Int64?
             for field in fields {
                 switch field.name.lowercased() {
                 case "content-length": size = Int64(field.value)
+                case "etag": tag = field.value
+                case "content-range": (first, whole) = Self.range(field.value)
                 case "x-goog-hash":
                     for part in field.value.split(separator: ",") {
                         let text = part.trimmingCharacters(in: .whitespaces)
@@ -38,6 +45,16 @@ struct StorageWire: Sendable {
                 default: break
                 }
             }
+            if first != nil { size = whole }
+        }
+
+        /// Returns the first position and the whole size of a range such as `bytes 0-9/100`.
+        private static func range(_ text: String) -> (first: Int64?, whole: Int64?) {
+            let sides = text.split(separator: "/")
+            guard text.hasPrefix("bytes "), sides.count == 2,
+                let first = sides[0].dropFirst(6).split(separator: "-").first
+            else { return (nil, nil) }
+            return (Int64(first), Int64(sides[1]))
         }
 
         /// Returns false if the bytes are not those of the object.

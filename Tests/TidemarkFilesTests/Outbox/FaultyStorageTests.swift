@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTesting
+import Synchronization
 import TestSupport
 import Testing
 import Tidemark
@@ -147,9 +148,70 @@ import TidemarkTesting
             "stall-for-1s-after-256K",
         ])
     func `a download is whole through each fault`(fault: String) async throws {
-        // A pause is no error: the first request succeeds.
-        let isOnce = fault.hasPrefix("stall")
+        // A pause is no error, and the rest of a download has less than 900 KiB.
+        let isOnce = fault.hasPrefix("stall") || fault.hasSuffix("-900K")
         try await download(1_000_000, isOnce ? [fault] : [fault, fault])
+    }
+
+    /// The progress of a download that begins again would run back.
+    @Test func `a download that breaks continues behind the bytes that it has`() async throws {
+        try await ServedStorageTests().play { place, _ in
+            let storage = Self.storage(place)
+            let reference = storage.reference(withPath: "a/b.bin")
+            let bytes = TemporaryFolder.bytes(3_000_000, seed: 3)
+            try await reference.putDataAsync(bytes)
+            let breaks = [RetryInstruction](repeating: .brokenAfter(bytes: 700 << 10), count: 4)
+            let test = try place.storage.faults.order(RetryOrder([.get: breaks], isForAll: true))
+            let shown = Mutex<[Int64]>([])
+            let file = place.folder.url.appendingPathComponent("copy.bin")
+            try await reference.writeAsync(toFile: file) { progress in
+                shown.withLock { $0.append(progress?.completedUnitCount ?? 0) }
+            }
+            #expect(try Data(contentsOf: file) == bytes)
+            let all = shown.withLock { $0 }
+            #expect(all == all.sorted() && all.last == 3_000_000)
+            #expect(place.storage.faults.test(test)?.isCompleted == true)
+        }
+    }
+
+    @Test(arguments: [0, 1, 99_999, 100_000, 100_001, 950_000])
+    func `a download in parts is whole`(size: Int) async throws {
+        try await ServedStorageTests().play { place, _ in
+            let storage = Self.storage(place)
+            let bytes = TemporaryFolder.bytes(size, seed: 4)
+            try await storage.reference(withPath: "x").putDataAsync(bytes)
+            let address = storage.client.wire.object("bucket", "x") + "?alt=media"
+            let file = place.folder.url.appendingPathComponent("parts.bin")
+            let media = try MediaDownload(to: file.path, partBytes: 100_000)
+            let answer = try await storage.client.download(address, into: media) { _, _ in }
+            #expect(answer.status == 200)
+            #expect(try Data(contentsOf: file) == bytes)
+        }
+    }
+
+    @Test func `an object that changes during its download is whole in the end`() async throws {
+        try await ServedStorageTests().play { place, _ in
+            let storage = Self.storage(place)
+            let reference = storage.reference(withPath: "x")
+            try await reference.putDataAsync(TemporaryFolder.bytes(300_000, seed: 5))
+            let address = storage.client.wire.object("bucket", "x") + "?alt=media"
+            let file = place.folder.url.appendingPathComponent("parts.bin")
+            let media = try MediaDownload(to: file.path, partBytes: 100_000)
+            _ = try place.storage.faults.order(
+                RetryOrder([.get: [.brokenAfter(bytes: 50 << 10)]], isForAll: true))
+            await #expect(throws: (any Error).self) {
+                try await storage.client.download(address, into: media) { _, _ in }
+            }
+            for size in [300_000, 10_000] {
+                let bytes = TemporaryFolder.bytes(size, seed: 6)
+                try await reference.putDataAsync(bytes)
+                await #expect(throws: MediaDownload.Changed.self) {
+                    try await storage.client.download(address, into: media) { _, _ in }
+                }
+                _ = try await storage.client.download(address, into: media) { _, _ in }
+                #expect(try Data(contentsOf: file) == bytes)
+            }
+        }
     }
 
     @Test func `other calls are repeated until they succeed`() async throws {
