@@ -16,8 +16,7 @@ from storage.conftest import connect
 
 SIZE = int(os.environ.get("TIDEMARK_LARGE_FILE", "268435456"))
 BUCKET = "large.appspot.com"
-# Of a chunk of 8 MiB there are two copies, and those of the chunk before may still be there.
-LIMIT = 56 << 20
+LIMIT = 80_000_000
 
 
 class Peaks:
