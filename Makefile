@@ -12,7 +12,7 @@ help:
 	@echo "make test          run every test"
 	@echo "make docs          build the documentation, and check every link and symbol in it"
 	@echo "make serve         start a local Firestore: ARGS=\"--data ./data\""
-	@echo "make bench         measure speed as ratios; bench-client, bench-app, bench-server, bench-health and bench-lint hold it to limits"
+	@echo "make bench         measure speed as ratios; bench-client, bench-app, bench-server, bench-health, bench-reads and bench-lint hold it to limits"
 	@echo "make long          run the random tests for an hour"
 	@echo "make ci            run what CI runs"
 	@echo "make check-apple   compile and run the code for Apple's systems, on stubs"
@@ -20,7 +20,7 @@ help:
 	@echo "make format, lint  format the code, or check its format"
 	@echo "make commits       check the messages of your commits"
 
-.PHONY: help demo show show-page test debug-build docs long ci setup format lint commits run-tests check-apple check-views interop demo-small serve bench bench-server bench-waits bench-client bench-encryption bench-caller bench-app bench-health bench-takeover bench-pipelines bench-files bench-lint results tables screenshots proto races delays clean
+.PHONY: help demo show show-page test debug-build docs long ci setup format lint commits run-tests check-apple check-views interop demo-small serve bench bench-server bench-waits bench-client bench-encryption bench-caller bench-app bench-health bench-takeover bench-pipelines bench-files bench-lint bench-reads results tables screenshots proto races delays clean
 
 # Plays a generated history against local servers, before and after: three clients of one feed, then
 # the users of a chat app, of a messaging app, of a fitness app and of a feed of pictures, a sign-up
@@ -247,6 +247,13 @@ bench-lint: setup
 	@Scripts/build -c release --product tidemark-lint
 	@Scripts/bench-lint $(ARGS)
 
+# Runs a suite of Google's Python client alone and under `tidemark reads check`, by turns, and
+# compares the times. Fails above 1.1 times. More rounds: ARGS="--rounds 31"
+bench-reads: setup
+	@Scripts/build -c release --product tidemark
+	@TIDEMARK_INTEROP_SETUP=1 Scripts/interop
+	@Scripts/bench-reads $(ARGS)
+
 # Measures feeds, pages from disk, retries and single flight against their limits
 # (Benchmarks/App/AppFigures.swift), on a machine that does nothing else. Fails if a limit is
 # missed.
@@ -262,6 +269,7 @@ results: setup
 	@Scripts/build -c release --product tidemark
 	@Scripts/build -c release --product tidemark-lab
 	@Scripts/build -c release --product Benchmarks
+	@TIDEMARK_INTEROP_SETUP=1 Scripts/interop
 	@Scripts/results $(if $(ARGS),$(ARGS),all)
 	@Scripts/tables
 

@@ -121,7 +121,7 @@ import TestSupport
 
     private static let suites = Set([
         "app", "bench", "caller", "client", "demo", "encryption", "files", "health", "healthkit",
-        "pipelines", "server", "takeover",
+        "pipelines", "reads", "server", "takeover",
     ])
 
     /// The suites that have results.
