@@ -172,6 +172,30 @@ import TidemarkTesting
         }
     }
 
+    @Test func `an app that is killed before it has fetched the days fetches them later`()
+        async throws
+    {
+        try await HealthWorld.run { world in
+            let health = try world.health(days: 12)
+            let first = HealthModel(try world.app(health.source))
+            try await until { first.sending?.phase == .complete }
+            await first.close()
+            var app = try world.app(health.source, on: "tablet")
+            app.follow = { await $0.setLowPower(true) }
+            let killed = HealthModel(app)
+            try await until { killed.returning?.phase == .held(.lowPower) }
+            #expect(try app.store.read { try $0.days() } != nil)
+            await killed.close()
+            let second = HealthModel(try world.app(health.source, on: "tablet"))
+            try await until { second.returning?.phase == .complete }
+            await second.close()
+            let third = HealthModel(try world.app(health.source, on: "tablet"))
+            try await until { third.work == .upToDate && third.sending?.phase == .complete }
+            #expect(third.returning == nil, "the days are fetched once")
+            await third.close()
+        }
+    }
+
     @Test func `a device fetches no more days than it is told to`() async throws {
         try await HealthWorld.run { world in
             let health = try world.health(days: 12)

@@ -25,6 +25,7 @@ public struct HealthApp: Sendable {
     /// saves power. The app of a stack passes the stack's signals.
     public var follow: @Sendable (Backfill) async -> Void = { _ in }
     let picked: PickedExport
+    let unfetched: UnfetchedDays
 
     /// The kinds that the screen shows.
     public static let kinds: Set<HealthKind> = [
@@ -46,6 +47,7 @@ public struct HealthApp: Sendable {
             atPath: folder, withIntermediateDirectories: true)
         store = try HealthStore(path: folder + "/health.sqlite")
         picked = PickedExport(folder: folder)
+        unfetched = UnfetchedDays(folder: folder)
         self.source = source
         self.firestore = firestore
         days = firestore.collection("users/\(user)/days")
@@ -89,13 +91,18 @@ public struct HealthApp: Sendable {
         }
     }
 
-    /// Returns a task that fetches the days sent by other devices, newest first. Each device runs
-    /// it once, at one read per day.
+    /// The number of days that a new device fetches.
+    public static let daysOfOthers = 90
+
+    /// Returns a task that fetches the days sent by other devices, newest first. Each device
+    /// completes it once, at one read per day, and one for each window without days.
     ///
     /// - Parameters:
     ///   - count: The number of days.
     ///   - last: The newest day; nil for today.
-    public func returning(days count: Int = 90, until last: HealthDay? = nil) throws -> Backfill {
+    public func returning(days count: Int = daysOfOthers, until last: HealthDay? = nil) throws
+        -> Backfill
+    {
         let download = try HealthDownload(days, into: store)
         let job = download.job(days: count, until: last ?? moment.day)
         return Backfill([.init(job, from: download, to: download)])

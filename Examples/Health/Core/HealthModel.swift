@@ -115,13 +115,13 @@ public final class HealthModel {
 
     private func takeIn(_ intake: HealthIntake) async {
         do {
-            let isNew = try app.store.read { try $0.days() } == nil
+            if try app.store.read({ try $0.days() }) == nil { app.unfetched.begin() }
             try await intake.firstDays(until: app.now())
             work = .older
             try await intake.catchUp()
             try Task.checkCancellation()
             work = .upToDate
-            beginSending(fetchingFirst: isNew)
+            beginSending(fetchingFirst: app.unfetched.isPending)
             try await intake.follow()
         } catch let error as HealthIntakeError {
             work = .failed(error.message)
@@ -137,9 +137,11 @@ public final class HealthModel {
         }
     }
 
-    /// Fetches the days that other devices have sent. Runs once, on a device with an empty store.
+    /// Fetches the days that other devices have sent. A device whose store was empty does this at
+    /// each launch until the download is complete.
     private func fetchDays() async {
-        if let backfill = try? app.returning() { await run(backfill) { $0.returning = $1 } }
+        guard let backfill = try? app.returning() else { return }
+        if await run(backfill, { $0.returning = $1 }) { app.unfetched.end() }
     }
 
     /// Sends all days, and later the changed ones.

@@ -2,7 +2,9 @@ import Foundation
 import HealthCore
 import Synchronization
 import Tidemark
+import TidemarkApp
 import TidemarkHealth
+import TidemarkHealthSync
 import TidemarkModel
 
 /// The first launch on a phone whose HealthKit has months of samples: the newest seven days are on
@@ -39,6 +41,24 @@ struct HealthKitRow: ScenarioRow {
     }
 
     func user(_ side: Side) -> String { "\(slug)-\(side.rawValue)" }
+
+    /// Predicts the search for the days of other devices: a query for each window, without rows.
+    /// Sending the days costs no reads.
+    func forecast(_ firestore: Firestore) async throws -> Forecast? {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-plan-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let app = try HealthCore.HealthApp(
+            folder: folder.path, source: ScriptedHealthSource(), firestore: firestore,
+            user: user(.after))
+        let job = try HealthDownload(app.days, into: app.store)
+            .job(days: HealthCore.HealthApp.daysOfOthers, until: kit.lastDay)
+        var forecast = Forecast()
+        for number in 0..<job.windowCount {
+            forecast.add("days of window \(number): 0", .query([]))
+        }
+        return forecast
+    }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let app = HealthApp(side: side, data: .kit(days: days), visit: visit, daysPerPart: 30)
