@@ -179,3 +179,75 @@ def test_the_prediction_equals_the_bill_in_the_enterprise_edition(tmp_path):
     assert week["predicted"]["requests"] == [
         "marks: 1", "count of changes: 100", "items: 100", "resumed listener: 0"]
     assert week["units"]["read"] == 1 + 1 + 100 + 3
+
+
+def play_launches(tmp_path, command, *options):
+    """Plays launches or sign-ups. Returns the exit code, the rows, and the text."""
+    figures = tmp_path / "figures.json"
+    figures.unlink(missing_ok=True)
+    demo = subprocess.run(
+        [LAB, "demo", command, *options, "--json", figures], capture_output=True, text=True,
+        cwd=tmp_path, timeout=280)
+    played = json.loads(figures.read_text())["scenarios"] if figures.exists() else []
+    return demo.returncode, played, f"{demo.stdout}\n{demo.stderr}"
+
+
+LAUNCHES = ["--documents", "300", "--launches", "1", "--network", "healthy", "--network", "refused"]
+
+
+@pytest.mark.bound(300)
+@pytest.mark.parametrize("edition", ["standard", "enterprise"])
+def test_each_launch_is_predicted(tmp_path, edition):
+    code, played, text = play_launches(tmp_path, "launch", *LAUNCHES, "--edition", edition)
+    assert code == 0, text
+    bills = {row["network"]: row for row in played if row["name"] == "bill of a launch"}
+    healthy, refused = bills["healthy"]["after"], bills["refused"]["after"]
+    # Five launches with three new stamps each, and a count of 2,999 users.
+    assert healthy["launches"] == 5
+    assert healthy["predicted"]["requests"] == [
+        "resumed listener: 3", "the profile, for the rank", "users above: 2999"]
+    if edition == "standard":
+        assert healthy["predicted"]["reads"] == 3 + 1 + 3 and healthy["reads"] == 5 * 7
+    else:
+        # A count reads 2,999 entries of 32 bytes.
+        assert healthy["predicted"]["units"] == {"read": 1 + 24, "realtimeUpdate": 3, "write": 0}
+    assert refused["reads"] == 0 and refused["predicted"]["reads"] == 0
+    update = next(row for row in played if "update" in row["name"] and row["network"] == "healthy")
+    assert is_as_predicted(update, edition)
+    assert update["after"]["reads"] == 3 + 3 + 1
+
+
+@pytest.mark.bound(300)
+def test_a_wrong_prediction_of_a_launch_fails(tmp_path):
+    code, played, text = play_launches(tmp_path, "launch", *LAUNCHES, "--plants-read")
+    assert code != 0, text
+    predicted = [row for row in played if "predicted" in row["after"]]
+    assert len(predicted) == 4 and not any(row["holds"] for row in predicted), text
+    assert "predicted 8 reads, but billed 7 reads" in text
+
+
+@pytest.mark.bound(300)
+@pytest.mark.parametrize("edition", ["standard", "enterprise"])
+def test_each_sign_up_is_predicted(tmp_path, edition):
+    options = ["--network", "healthy", "--network", "refused", "--edition", edition]
+    code, played, text = play_launches(tmp_path, "signup", *options)
+    assert code == 0, text
+    bills = {row["network"]: row["after"] for row in played}
+    # The profile is looked for, compared, listened to and made; six neighbours, and no change.
+    whole = bills["refused"]["lastBills"]
+    assert whole["launches"] == 14 and len(whole["predicted"]["requests"]) == 6
+    if edition == "standard":
+        assert whole["predicted"]["reads"] == 4 + 6 + 1 and whole["reads"] == 14 * 11
+        assert bills["healthy"]["lastBills"]["reads"] <= 14 * 2
+    assert bills["refused"]["killedBills"]["reads"] == 0
+
+
+@pytest.mark.bound(120)
+@pytest.mark.parametrize("edition", ["standard", "enterprise"])
+def test_a_phone_with_healthkit_is_predicted(tmp_path, edition):
+    code, played, text = play_rows(tmp_path, "health", ["HealthKit"], "--edition", edition)
+    assert code == 0, text
+    assert len(played) == 2
+    for row in played:
+        # Killed or not, the phone looks for the days of other devices in four windows.
+        assert row["after"]["predicted"]["reads"] == 4 and is_as_predicted(row, edition), row

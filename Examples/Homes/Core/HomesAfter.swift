@@ -104,7 +104,8 @@ public final class HomesAfter: PhoneApp {
         tasks.add(launch.start { [weak self] in self?.launchChanged($0) })
     }
 
-    static func settings(_ phone: PhoneSettings) -> StackSettings {
+    /// Returns the settings of files, accounts, Firestore and feed, for a played phone.
+    public static func settings(_ phone: PhoneSettings) -> StackSettings {
         phone.stackSettings { firestore, user in try feeds(firestore, user) }
     }
 

@@ -96,7 +96,8 @@ public final class StampsAfter: PhoneApp {
         }
     }
 
-    static func settings(_ phone: PhoneSettings) -> StackSettings {
+    /// Returns the settings of files, accounts, Firestore and feed, for a played phone.
+    public static func settings(_ phone: PhoneSettings) -> StackSettings {
         phone.stackSettings { firestore, user in user == nil ? [] : [try feed(firestore)] }
     }
 
@@ -214,8 +215,8 @@ public final class StampsAfter: PhoneApp {
         }
     }
 
-    /// Requests the rank, which the server counts, once per launch. It runs when the profile is
-    /// live, so it needs no additional read of the profile.
+    /// Requests the rank, which the server counts, once per launch: a read of the profile, and one
+    /// for each 1,000 users with more stamps.
     private func countRank(of user: UserID, again: Bool = false) {
         let users = stack.firestore.collection(Paths.users)
         let patience = phone.patience
@@ -354,7 +355,7 @@ public final class StampsAfter: PhoneApp {
         return [
             "Show the newest \(Paths.window) stamps from disk: no reads.",
             "\(plan.reason) At least \(plan.prediction.atLeast) reads.",
-            "Look whether the profile has changed: 1 read.",
+            "Look whether the profile has changed, and read it for the rank: at most 2 reads.",
             "Count the users with more stamps: 1 read for each 1,000.",
         ]
     }

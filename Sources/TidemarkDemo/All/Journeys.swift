@@ -19,8 +19,12 @@ struct Journeys {
         figures.chats = try await on(extent.chats)
             .playChats(history, seed: source.seed, longChat: extent.longChat, output)
         figures.messages = try await on(extent.messages).playMessages(history, output)
-        if isChosen("launch") { figures.launches = try await extent.launches.play(output) }
-        if isChosen("sign-up") { figures.signUps = try await extent.signUps.play(output) }
+        if isChosen("launch") {
+            figures.launches = try await launches.play(output)
+        }
+        if isChosen("sign-up") {
+            figures.signUps = try await signUps.play(output)
+        }
         figures.health = try await on(extent.health)
             .playHealth(seed: source.seed, hasDecade: extent.hasDecade, output)
         let pictures = extent.pictures.filter { isChosen($0.name) }
@@ -36,6 +40,18 @@ struct Journeys {
     private var isUsual: Bool {
         extent == .telling && scenarios.networks.isEmpty && TimeJudge.current == nil
             && clients.opens <= ClientOptions.usualOpens
+    }
+
+    private var launches: LaunchDemo {
+        var demo = extent.launches
+        demo.bills = scenarios.bills
+        return demo
+    }
+
+    private var signUps: SignUpDemo {
+        var demo = extent.signUps
+        demo.bills = scenarios.bills
+        return demo
     }
 
     private func isChosen(_ name: String) -> Bool { scenarios.isChosen(name) }

@@ -16,11 +16,14 @@ struct LaunchDemo: Sendable {
     /// The number of launches that continue to their end, if the network reaches the server.
     var wholeLaunches = 5
     var networks = LaunchNetwork.allCases
+    var bills = BillOptions()
 
     /// Plays the launches, and prints their tables as a detail.
     func play(_ output: DemoOutput) async throws -> LaunchDemoFigures {
         let start = ContinuousClock.now
-        return try await LaunchGround.play("launch", under: .stamps, on: networks) { ground in
+        return try await LaunchGround.play(
+            "launch", under: .stamps, on: networks, bills: bills
+        ) { ground in
             let pictures = try await LaunchPictures()
             let project = try ground.project()
             let phones = try await LaunchSeed(documents: documents).phones(ground, pictures)
@@ -28,7 +31,7 @@ struct LaunchDemo: Sendable {
                 ground: ground, pictures: pictures, phones: phones, project: project)
             var figures = try await figures(of: &play, ground)
             // tidemark:ignore sequential-reads an update played beside the launches slows them
-            figures.updates = try await UpdateDemo.play()
+            figures.updates = try await UpdateDemo.play(bills)
             await project.firestore.terminate()
             await pictures.close()
             output.detail("\n" + figures.table)
@@ -72,7 +75,7 @@ struct LaunchDemo: Sendable {
     ) async throws {
         let compared = compared(on: network)
         let start = play
-        let ((before, after, old, new, end), speed) = try await TimeJudge.timed {
+        let ((before, after, whole, end), speed) = try await TimeJudge.timed {
             var play = start
             ProgressLine.show("\(network.rawValue): \(compared) launches as it was")
             let olds =
@@ -83,12 +86,12 @@ struct LaunchDemo: Sendable {
             let news = try await play.firstContents(
                 .after, network: network, place: place, times: launches)
             ProgressLine.show("\(network.rawValue): both apps, to the end of a launch")
-            let (old, new) = try await play.wholeLaunches(
+            let whole = try await play.wholeLaunches(
                 network, place, times: network.reachesServer ? wholeLaunches : compared)
-            let before = LaunchFigure(firsts: olds, whole: old)
-            var after = LaunchFigure(firsts: news, whole: new, compared: compared)
+            let before = LaunchFigure(firsts: olds, whole: whole.before)
+            var after = LaunchFigure(firsts: news, whole: whole.after, compared: compared)
             after.overDeadlineMs = try await play.overDeadline(network, place)
-            return (before, after, old, new, play)
+            return (before, after, whole, play)
         }
         play = end
         var launch = LaunchScenario(
@@ -97,9 +100,13 @@ struct LaunchDemo: Sendable {
             slow: after.slow(on: network))
         launch.speed = speed
         figures.launches.append(launch)
+        figures.bills.append(
+            LaunchScenario(
+                "bill of a launch", on: network, in: bills.edition,
+                before: whole.before.map(\.bill), planned: whole.planned))
         ProgressLine.show("\(network.rawValue): a diagnosis")
         let report = try await play.diagnose(network, place)
-        let told = new.last?.use.last?.connection
+        let told = whole.after.last?.use.last?.connection
         let found = DiagnosisFigure(report, told: told)
         figures.diagnoses.append(
             LaunchScenario(
@@ -107,7 +114,7 @@ struct LaunchDemo: Sendable {
                 bar: DiagnosisFigure.bar(of: network),
                 before: DiagnosisFigure(heldUpMs: before.firstContentMs), after: found,
                 why: found.wrongs(on: network), slow: found.slow))
-        if network.reachesServer, let old = old.last, let new = new.last {
+        if network.reachesServer, let old = whole.before.last, let new = whole.after.last {
             figures.ranks.append(LaunchScenario(network, before: old, after: new))
         }
     }

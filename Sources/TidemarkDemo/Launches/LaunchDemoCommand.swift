@@ -18,6 +18,7 @@ struct LaunchDemoCommand: AsyncParsableCommand {
     var launches = 200
     @Option(help: "Play only this network. Repeatable.") var network: [LaunchNetwork] = []
     @Option(help: "Write the figures to this file, as JSON.") var json: String?
+    @OptionGroup var bills: BillOptions
     @OptionGroup var times: TimeOptions
 
     func validate() throws {
@@ -31,7 +32,8 @@ struct LaunchDemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let networks = network.isEmpty ? LaunchNetwork.allCases : network
-        let demo = LaunchDemo(documents: documents, launches: launches, networks: networks)
+        let demo = LaunchDemo(
+            documents: documents, launches: launches, networks: networks, bills: bills)
         let (figures, judge) = try await times.play {
             var figures = DemoFigures()
             figures.launches = try await demo.play(.verbose)

@@ -8,16 +8,18 @@ struct LaunchDemoFigures: Sendable {
     var launches: [LaunchScenario<LaunchFigure>] = []
     var diagnoses: [LaunchScenario<DiagnosisFigure>] = []
     var ranks: [LaunchScenario<RankFigure>] = []
+    var bills: [LaunchScenario<LaunchBills>] = []
     var costs: [LaunchScenario<DiagnosisCost>] = []
     var updates: [LaunchScenario<UpdateFigure>] = []
 
     var scenarios: [any Encodable & Sendable] {
-        launches + diagnoses + ranks + costs + updates
+        launches + bills + diagnoses + ranks + costs + updates
     }
 
     /// The failed requirements as sentences; empty if all hold.
     var complaints: [String] {
-        launches.compactMap(\.complaint) + diagnoses.compactMap(\.complaint)
+        launches.compactMap(\.complaint) + bills.compactMap(\.complaint)
+            + diagnoses.compactMap(\.complaint)
             + ranks.compactMap(\.complaint) + costs.compactMap(\.complaint)
             + updates.compactMap(\.complaint)
     }
@@ -29,8 +31,10 @@ struct LaunchDemoFigures: Sendable {
     }
 
     var table: String {
-        [launchTable, diagnosisTable, rankLines, costLines, updateLines].filter { !$0.isEmpty }
-            .map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
+        [launchTable, bills.map(\.line), diagnosisTable, rankLines, costLines, updateLines].filter {
+            !$0.isEmpty
+        }
+        .map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
     }
 
     private static func row(_ cells: [String], _ widths: [Int]) -> String {

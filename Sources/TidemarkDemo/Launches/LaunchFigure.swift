@@ -168,6 +168,14 @@ extension LaunchFigure {
     }
 }
 
+/// The launches of both apps to their ends.
+struct WholeLaunches: Sendable {
+    var before: [WholeLaunch] = []
+    var after: [WholeLaunch] = []
+    /// The launches on Tidemark with their predicted bills.
+    var planned: [PlannedLaunch] = []
+}
+
 /// A launch to its end: the app shows everything that appears without user action.
 struct WholeLaunch: Sendable {
     let use: PhoneUse

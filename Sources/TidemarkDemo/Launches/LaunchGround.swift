@@ -9,13 +9,15 @@ struct LaunchGround: Sendable {
     let folder: URL
     let server: ServerProcess
     let gates: LaunchGates
+    let bills: BillOptions
 
     /// - Parameters:
     ///   - name: The name of a folder that exists while the body runs.
     ///   - rules: The app's rules.
+    ///   - bills: The edition of the server's database.
     static func play<Result>(
         _ name: String, under rules: ExampleRules, on networks: [LaunchNetwork],
-        _ body: (LaunchGround) async throws -> Result
+        bills: BillOptions, _ body: (LaunchGround) async throws -> Result
     ) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-\(name)-\(UUID().uuidString)")
@@ -23,12 +25,13 @@ struct LaunchGround: Sendable {
         let data = folder.appendingPathComponent("server")
         let server = try await ServerProcess(
             data: data, rules: rules,
-            options: LaunchNetwork.serverOptions)
+            options: LaunchNetwork.serverOptions
+                + EnterpriseIndexes.options(of: bills.edition, in: data))
         defer { server.stop() }
         let gates = try await LaunchGates(
             firestore: server.directPort, accounts: server.accountsPort, networks)
         let ground = LaunchGround(
-            folder: folder, server: server, gates: gates)
+            folder: folder, server: server, gates: gates, bills: bills)
         do {
             let result = try await body(ground)
             await gates.close()

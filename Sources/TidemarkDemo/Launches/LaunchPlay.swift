@@ -44,9 +44,9 @@ struct LaunchPlay: Sendable {
     /// app on Tidemark is sufficient.
     mutating func wholeLaunches(
         _ network: LaunchNetwork, _ place: LaunchPlace, times: Int
-    ) async throws -> (before: [WholeLaunch], after: [WholeLaunch]) {
+    ) async throws -> WholeLaunches {
         try await pictures.play(network)
-        var launches: (before: [WholeLaunch], after: [WholeLaunch]) = ([], [])
+        var launches = WholeLaunches()
         for number in 0..<times {
             let news = network.reachesServer ? try await issue() : []
             let truth = try await Example.stamps.truth(project)
@@ -54,11 +54,27 @@ struct LaunchPlay: Sendable {
                 try await wholeLaunch(
                     .before, network: network, place: place, truth: truth, news: news))
             if !network.reachesServer, number > 0 { continue }
-            launches.after.append(
-                try await wholeLaunch(
-                    .after, network: network, place: place, truth: truth, news: news))
+            let forecast = try await forecast(network, news: news)
+            let launch = try await wholeLaunch(
+                .after, network: network, place: place, truth: truth, news: news)
+            launches.after.append(launch)
+            launches.planned.append(PlannedLaunch(forecast: forecast, bill: launch.bill))
         }
         return launches
+    }
+
+    /// Predicts the bill of the next launch on Tidemark.
+    private func forecast(_ network: LaunchNetwork, news: Set<String>) async throws -> Forecast {
+        let planner = LaunchPlanner(
+            server: ground.server, project: project, plantsRead: ground.bills.plantsRead)
+        guard network.reachesServer || network == .slow else {
+            return planner.forecastWithoutServer()
+        }
+        let settings = phone(.after).settings(ground.gates.direct, network.label(.after))
+        let forecast = try await planner.forecast(
+            settings, ahead: ahead, away: Self.pause, news: news)
+        return network == .slow
+            ? forecast.atMost(because: "the app is killed before an answer arrives") : forecast
     }
 
     private func wholeLaunch(

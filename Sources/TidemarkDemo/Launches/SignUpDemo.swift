@@ -11,6 +11,7 @@ import TidemarkPhones
 /// Kills apps at each step of a sign-up, as they were and on Tidemark.
 struct SignUpDemo: Sendable {
     var networks = LaunchNetwork.allCases
+    var bills = BillOptions()
     /// The number of devices that run concurrently.
     var together = 12
     /// True if the demo prints the story of each device.
@@ -19,9 +20,12 @@ struct SignUpDemo: Sendable {
     /// Plays the devices, and prints their table as a detail.
     func play(_ output: DemoOutput) async throws -> [LaunchScenario<SignUpFigures>] {
         let start = ContinuousClock.now
-        return try await LaunchGround.play("signup", under: .homes, on: networks) { ground in
+        return try await LaunchGround.play(
+            "signup", under: .homes, on: networks, bills: bills
+        ) { ground in
             let project = try ground.project()
             try await Example.homes.seed(project)
+            let planner = try await SignUpPlanner(ground, project)
             await project.firestore.terminate()
             let devices = networks.flatMap { network in
                 PhoneSide.allCases.flatMap { side in
@@ -31,8 +35,13 @@ struct SignUpDemo: Sendable {
                     }
                 }
             }
-            let outcomes = try await play(devices, gates: ground.gates, output: output)
-            let scenarios = try await judge(outcomes, networks: networks, server: ground.server)
+            let outcomes = try await play(devices, ground, planner, output: output)
+            var scenarios = try await judge(outcomes, networks: networks, server: ground.server)
+            for index in scenarios.indices {
+                let mine = outcomes.filter { $0.device.network == networks[index] }
+                scenarios[index] = try await scenarios[index].withBills(
+                    of: mine, on: networks[index], ground, planner)
+            }
             output.detail("\n" + table(scenarios))
             let seconds = (ContinuousClock.now - start).milliseconds / 1_000
             output.detail(String(format: "%d devices, %.1f s in all", devices.count, seconds))
@@ -41,13 +50,14 @@ struct SignUpDemo: Sendable {
     }
 
     private func play(
-        _ devices: [SignUpDevice], gates: LaunchGates, output: DemoOutput
+        _ devices: [SignUpDevice], _ ground: LaunchGround, _ planner: SignUpPlanner,
+        output: DemoOutput
     ) async throws -> [SignUpOutcome] {
         try await withThrowingTaskGroup(of: SignUpOutcome.self) { group in
             var waiting = devices[...]
             var outcomes: [SignUpOutcome] = []
             for device in waiting.prefix(together) {
-                group.addTask { try await device.play(gates) }
+                group.addTask { try await device.play(ground, planner) }
             }
             waiting = waiting.dropFirst(together)
             for try await outcome in group {
@@ -55,7 +65,7 @@ struct SignUpDemo: Sendable {
                 ProgressLine.show("\(outcomes.count) of \(devices.count) devices")
                 if reportsEach { output.detail(outcome.story) }
                 guard let device = waiting.popFirst() else { continue }
-                group.addTask { try await device.play(gates) }
+                group.addTask { try await device.play(ground, planner) }
             }
             ProgressLine.clear()
             return outcomes
@@ -154,7 +164,8 @@ struct SignUpDemo: Sendable {
                 lines.append(row([scenario.network, side] + counts.map(String.init)))
             }
         }
-        return lines.joined(separator: "\n")
+        let bills = scenarios.compactMap(\.billLine)
+        return (lines + [""] + bills).joined(separator: "\n")
     }
 }
 
@@ -165,6 +176,9 @@ struct SignUpFigures: Encodable, Sendable {
     /// The number of devices with a launch from which the user could not continue.
     let deadEnds: Int
     let finished: Int
+    /// The bills of the last launches, and of the launches before them; nil before they are known.
+    var lastBills: LaunchBills?
+    var killedBills: LaunchBills?
 
     /// Returns the failed requirements on Tidemark; empty if all hold.
     func wrongs(on network: LaunchNetwork) -> [String] {

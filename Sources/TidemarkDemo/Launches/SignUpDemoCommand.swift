@@ -15,6 +15,8 @@ struct SignUpDemoCommand: AsyncParsableCommand {
     @Option(help: "Play only this network. Repeatable.") var network: [LaunchNetwork] = []
     @Option(help: "Number of devices at the same time.") var together = 12
     @Option(help: "Write the figures to this file, as JSON.") var json: String?
+    @OptionGroup var bills: BillOptions
+
     @Flag(help: "Print the steps of each device.") var verbose = false
 
     func validate() throws {
@@ -28,7 +30,8 @@ struct SignUpDemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let networks = network.isEmpty ? LaunchNetwork.allCases : network
-        let demo = SignUpDemo(networks: networks, together: together, reportsEach: verbose)
+        let demo = SignUpDemo(
+            networks: networks, bills: bills, together: together, reportsEach: verbose)
         var figures = DemoFigures()
         figures.signUps = try await demo.play(.verbose)
         try DemoEnd(json: json).conclude(figures, .verbose)

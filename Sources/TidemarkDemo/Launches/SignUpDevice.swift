@@ -31,7 +31,13 @@ struct SignUpDevice: Sendable {
     /// The name of the device and of its user, which identifies the user's profile.
     private var name: String { "\(network.rawValue)-\(side.rawValue)-\(killAt)" }
 
-    func play(_ gates: LaunchGates) async throws -> SignUpOutcome {
+    /// The label of the last launch, which no other device has.
+    private var mendedLabel: String { "mended.\(name)" }
+
+    func play(
+        _ ground: LaunchGround, _ planner: SignUpPlanner
+    ) async throws -> SignUpOutcome {
+        let gates = ground.gates
         var outcome = SignUpOutcome(device: self)
         guard let place = gates.places[network] else { return outcome }
         let first = try await launch(
@@ -42,24 +48,33 @@ struct SignUpDevice: Sendable {
         let second = try await launch(place, label: network.label(side), patience: Self.patience)
         outcome.note("again", second)
         if !second.isUsable { outcome.isDeadEnd = true }
+        let forecast =
+            side == .after
+            ? try await planner.forecast(settings(gates.direct, label: mendedLabel)) : Forecast()
         let patience = side == .before ? Self.patience : Self.finalPatience
         let last = try await launch(
-            gates.direct, label: "mended", patience: patience, untilLive: true)
+            gates.direct, label: mendedLabel, patience: patience, untilLive: true)
         outcome.note("mended", last)
+        outcome.note(
+            PlannedLaunch(
+                forecast: forecast, bill: try await ground.server.bill(of: mendedLabel)))
         outcome.isLive = last.isLive
         if !last.isLive, !last.isUsable { outcome.isDeadEnd = true }
         return outcome
+    }
+
+    private func settings(_ place: LaunchPlace, label: String) -> PhoneSettings {
+        PhoneSettings(
+            folder: folder.appendingPathComponent("devices/" + name).path,
+            project: DemoPlace.project, firestore: place.firestore, accounts: place.accounts,
+            user: PhoneUser(id: "", name: name, email: "\(name)@example.test"), label: label)
     }
 
     private func launch(
         _ place: LaunchPlace, label: String, killAt: Int = 0, patience: Duration,
         untilLive: Bool = false
     ) async throws -> SignUpRun {
-        let user = PhoneUser(id: "", name: name, email: "\(name)@example.test")
-        let settings = PhoneSettings(
-            folder: folder.appendingPathComponent("devices/" + name).path,
-            project: DemoPlace.project, firestore: place.firestore, accounts: place.accounts,
-            user: user, label: label)
+        let settings = settings(place, label: label)
         var run = SignUpRun()
         let jobStep = max(0, killAt - Self.screens)
         var person = SignUpPerson(name: name, killAt: jobStep > 0 ? 0 : killAt)
@@ -140,12 +155,20 @@ struct SignUpOutcome: Sendable {
     var wasKilledAtStep = false
     var isDeadEnd = false
     var isLive = false
+    /// The last launch, with its predicted bill; nil before it.
+    private(set) var last: PlannedLaunch?
     private var parts: [String] = []
 
     init(device: SignUpDevice) { self.device = device }
 
     mutating func note(_ name: String, _ run: SignUpRun) {
         parts.append("  \(name): " + (run.screens + run.steps).joined(separator: " | "))
+    }
+
+    /// Takes the last launch, with its predicted bill.
+    mutating func note(_ planned: PlannedLaunch) {
+        last = planned
+        parts.append("  bill: " + planned.bill.text)
     }
 
     var story: String {

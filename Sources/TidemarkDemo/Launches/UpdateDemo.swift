@@ -2,6 +2,7 @@ import ExampleKit
 import Foundation
 import StampsCore
 import Tidemark
+import TidemarkModel
 import TidemarkPhones
 
 /// The first two launches of the app of journeys 1 after its update from FirebaseFirestore, as it
@@ -15,8 +16,10 @@ struct UpdateDemo: Sendable {
     private let projects: [PhoneSide: PhoneProject]
 
     /// Plays the launches on a server of their own.
-    static func play() async throws -> [LaunchScenario<UpdateFigure>] {
-        try await LaunchGround.play("update", under: .stamps, on: [.refused, .healthy]) { ground in
+    static func play(_ bills: BillOptions) async throws -> [LaunchScenario<UpdateFigure>] {
+        try await LaunchGround.play(
+            "update", under: .stamps, on: [.refused, .healthy], bills: bills
+        ) { ground in
             let demo = try await UpdateDemo(ground)
             ProgressLine.show("the update from FirebaseFirestore")
             try await demo.playOldVersion()
@@ -76,13 +79,25 @@ struct UpdateDemo: Sendable {
             }
         }
         let truth = try await Example.update.truth(project(.after))
+        let forecast = try await forecast(on: network)
         let before = try await launch(.before, on: network, truth: truth)
-        let after = try await launch(.after, on: network, truth: truth)
+        var after = try await launch(.after, on: network, truth: truth)
+        after.predicted = forecast
         let most = network.reachesServer ? Self.issued + UpdateFigure.readsBesides : 0
         return LaunchScenario(
             name: "the update from FirebaseFirestore", network: network.rawValue,
             bar: "\(truth.count) stamps, for at most \(most) reads", before: before, after: after,
             why: after.wrongs(mostReads: most))
+    }
+
+    /// Predicts the bill of the launch on Tidemark.
+    private func forecast(on network: LaunchNetwork) async throws -> Forecast {
+        let planner = LaunchPlanner(
+            server: ground.server, project: project(.after), plantsRead: ground.bills.plantsRead)
+        guard network.reachesServer else { return planner.forecastWithoutServer() }
+        return try await planner.forecast(
+            settings(.after, ground.gates.direct), ahead: Self.day, away: Self.day,
+            news: Set((0..<Self.issued).map { "n\($0)" }))
     }
 
     private func launch(
@@ -97,8 +112,10 @@ struct UpdateDemo: Sendable {
             guard let screen = use.last else { return .wait }
             return Self.isOver(screen, network: network, truth: truth) ? .kill : .wait
         }
-        let reads = try await ground.server.bill(of: settings.label).minus(bill).documents
-        return UpdateFigure(use, truth: truth, reads: reads)
+        let billed = try await ground.server.bill(of: settings.label).minus(bill)
+        return UpdateFigure(
+            use, truth: truth, billed: billed.planned, in: ground.bills.edition,
+            requests: billed.text)
     }
 
     private static func isOver(
@@ -129,14 +146,24 @@ struct UpdateFigure: Encodable, Sendable {
     let missed: Int
     let extra: Int
     let reads: Int
+    let units: BilledUnits
+    let edition: DatabaseEdition
+    /// The reads by call and collection.
+    let requests: String
+    /// The predicted bill; nil for the app as it was.
+    var predicted: Forecast?
 
-    init(_ use: PhoneUse, truth: [String], reads: Int) {
+    init(
+        _ use: PhoneUse, truth: [String], billed: PlannedBill,
+        in edition: DatabaseEdition = .standard, requests: String = ""
+    ) {
         let shown = use.last?.documents ?? []
         firstContentMs = use.first { !$0.documents.isEmpty }
         items = shown.count
         missed = Set(truth).subtracting(shown).count
         extra = Set(shown).subtracting(truth).count
-        self.reads = reads
+        (reads, units) = (billed.reads, billed.units)
+        (self.edition, self.requests) = (edition, requests)
     }
 
     /// Returns the failed requirements.
@@ -144,6 +171,10 @@ struct UpdateFigure: Encodable, Sendable {
         var wrongs: [String] = []
         if missed + extra > 0 { wrongs.append("\(missed) stamps missed, \(extra) wrong") }
         if reads > mostReads { wrongs.append("\(reads) reads, but the limit is \(mostReads)") }
+        let billed = PlannedBill(reads: reads, units: units)
+        if let unforeseen = predicted?.complaint(billed, in: edition) {
+            wrongs.append("\(unforeseen); the bill: \(requests)")
+        }
         return wrongs
     }
 
@@ -151,6 +182,11 @@ struct UpdateFigure: Encodable, Sendable {
     var text: String {
         items == 0
             ? "nothing, \(grouped(reads)) reads"
-            : "\(items) items, \(grouped(reads)) reads, \(SummaryRow.time(firstContentMs))"
+            : "\(items) items, \(grouped(reads)) reads\(forecastText), "
+                + SummaryRow.time(firstContentMs)
+    }
+
+    private var forecastText: String {
+        predicted.map { " (predicted \($0.text(in: edition, lost: 0)))" } ?? ""
     }
 }

@@ -30,11 +30,23 @@ struct Forecast: Sendable {
         items.append(Item(text: text, bill: bill))
     }
 
+    /// Adds all requests of another forecast.
+    mutating func add(_ other: Forecast) { items += other.items }
+
     /// Adds a request that may not be sent, or may cost less.
     ///
     /// - Parameter doubt: The reason, as part of a sentence after "because".
     mutating func addAtMost(_ text: String, _ bill: PlannedBill, because doubt: String) {
         items.append(Item(text: text, bill: bill, doubt: doubt))
+    }
+
+    /// Returns the forecast of a use in which each request may not be sent, or not be billed.
+    ///
+    /// - Parameter doubt: The reason, as part of a sentence after "because".
+    func atMost(because doubt: String) -> Forecast {
+        var forecast = self
+        for index in items.indices { forecast.items[index].doubt = doubt }
+        return forecast
     }
 
     init() {}
@@ -71,16 +83,39 @@ struct Forecast: Sendable {
         _ feed: Feed, changed: [ExpectedRow], newest: [ExpectedRow] = []
     ) async throws {
         try await feed.open()
-        let reads = await feed.readsToListen(changes: changed.count, items: newest.count)
-        for read in reads ?? [] {
+        guard
+            let reads = await feed.readsToListen(changes: changed.count, items: newest.count)
+        else { throw Unforeseen("\(await feed.plan.kind), \(changed.count) changes") }
+        try add(reads, changed: changed, newest: newest)
+    }
+
+    /// Adds the requests of a feed that begins to listen, if it may have received some of the
+    /// latest documents within the last minutes. The server sends those again.
+    ///
+    /// - Parameters:
+    ///   - changed: The documents that have changed since the last read.
+    ///   - recent: The latest documents, the last change first.
+    ///   - newest: The items of the server, newest first.
+    /// - Throws: ``Unforeseen`` if the feed cannot foresee its requests.
+    mutating func add(
+        _ feed: Feed, changed: [DocumentPath], recent: [ExpectedRow], newest: [ExpectedRow]
+    ) async throws {
+        try await feed.open()
+        guard let reads = await feed.readsToListen(changed: changed, items: newest.count) else {
+            throw Unforeseen("\(await feed.plan.kind), \(changed.count) changes")
+        }
+        try add(reads, changed: recent, newest: newest)
+    }
+
+    private mutating func add(
+        _ reads: [ExpectedRead], changed: [ExpectedRow], newest: [ExpectedRow]
+    ) throws {
+        for read in reads {
             let rows = read.plan.since == nil && read.plan.kind == .full ? newest : changed
             guard read.plan.kind == .marks || rows.count >= read.rows,
                 let bill = read.plan.bill(of: Array(rows.prefix(read.rows)))
             else { throw Unforeseen("a \(read.plan.kind) of \(read.rows) rows: \(rows.count)") }
             add("\(read.plan.kind.text): \(read.rows)", bill)
-        }
-        if reads == nil {
-            throw Unforeseen("\(await feed.plan.kind), \(changed.count) changes")
         }
     }
 

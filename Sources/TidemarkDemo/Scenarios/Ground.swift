@@ -55,12 +55,7 @@ struct Ground {
     func server(options: [String] = []) async throws -> ServerProcess {
         var options = options + ["--history", "\(Self.resumable)"]
         let data = folder.appendingPathComponent("server")
-        if edition == .enterprise {
-            try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
-            let indexes = data.appendingPathComponent("firestore.indexes.json")
-            try EnterpriseIndexes.write(to: indexes)
-            options += ["--edition", "enterprise", "--indexes", indexes.path]
-        }
+        options += try EnterpriseIndexes.options(of: edition, in: data)
         return try await ServerProcess(data: data, rules: rules, options: options)
     }
 

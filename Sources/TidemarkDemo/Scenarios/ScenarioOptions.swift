@@ -24,29 +24,13 @@ struct ScenarioOptions: ParsableArguments {
             valueName: "text"))
     var names: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "The edition of the server's database: standard or enterprise.",
-            discussion: """
-                The predicted bill of a row is in reads, or in units of the Enterprise edition.
-                """), transform: Self.edition)
-    var edition = DatabaseEdition.standard
-
-    @Flag(help: ArgumentHelp("Plant a wrong prediction in each row.", visibility: .hidden))
-    var plantsRead = false
+    @OptionGroup var bills: BillOptions
 
     @Option(help: "Write the figures to this file, as JSON.")
     var json: String?
 
     @Option(help: "Draw charts of the figures in this folder, as SVG.")
     var svg: String?
-
-    private static func edition(_ text: String) throws -> DatabaseEdition {
-        guard let edition = DatabaseEdition(rawValue: text) else {
-            throw ValidationError("The edition must be standard or enterprise.")
-        }
-        return edition
-    }
 
     var scale: Int { small ? 10 : 1 }
 
@@ -70,7 +54,8 @@ struct ScenarioOptions: ParsableArguments {
         let start = ContinuousClock.now
         let run = ScenarioRun(
             rows: rows, networks: networks.isEmpty ? DemoNetwork.allCases : networks, clock: clock,
-            rules: rules, edition: edition, plantsRead: plantsRead, isConcurrent: isConcurrent)
+            rules: rules, edition: bills.edition, plantsRead: bills.plantsRead,
+            isConcurrent: isConcurrent)
         let results = try await run.run { ProgressLine.show($0) }
         output.detail("\(ScenarioTable(results: results))")
         if results.contains(where: { $0.after.lostAnswers > 0 }) {

@@ -84,9 +84,16 @@ struct WrittenDocuments {
 
     /// Returns the sizes of a document that someone else has written.
     static func row(_ document: Document, indexed: Int = timeBytes) -> ExpectedRow {
+        row(document.fields, at: document.path, indexed: indexed)
+    }
+
+    /// Returns the sizes of a document with these fields.
+    static func row(
+        _ fields: MapValue, at path: DocumentPath, indexed: Int = timeBytes
+    ) -> ExpectedRow {
         ExpectedRow(
-            documentBytes: Document.storageSize(of: document.fields, at: document.path),
-            entryBytes: entryBase(document.path) + indexed)
+            documentBytes: Document.storageSize(of: fields, at: path),
+            entryBytes: entryBase(path) + indexed)
     }
 
     /// Returns the bytes that each index entry has beside its values, by Firestore's page of

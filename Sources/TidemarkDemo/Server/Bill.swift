@@ -1,3 +1,4 @@
+import Tidemark
 import TidemarkModel
 import TidemarkServer
 
@@ -30,6 +31,17 @@ struct Bill: Sendable {
     }
     /// The number of reads by security rules.
     var rules: Int { sum { $0.target == MeterDetail.ofRules } }
+
+    /// The bill of what the caller requested.
+    var planned: PlannedBill { PlannedBill(reads: documents, units: unitsRead) }
+
+    /// The reads by call and collection, such as `RunQuery stamps 3, Listen users 1`.
+    var text: String {
+        let parts = reads.filter { $0.value != 0 }.map { key, count in
+            "\(key.method) \(key.target) \(count)"
+        }
+        return parts.isEmpty ? "nothing" : parts.sorted().joined(separator: ", ")
+    }
 
     /// Returns the number of reads by one kind of call on one collection.
     func reads(by method: RPCMethod, on collection: String) -> Int {

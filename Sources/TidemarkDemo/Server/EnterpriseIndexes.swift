@@ -29,12 +29,23 @@ enum EnterpriseIndexes {
         }
     }
 
+    /// Returns the options of a server whose database is of an edition.
+    ///
+    /// - Parameter folder: The folder into which the indexes of the Enterprise edition are written.
+    static func options(of edition: DatabaseEdition, in folder: URL) throws -> [String] {
+        if edition == .standard { return [] }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let indexes = folder.appendingPathComponent("firestore.indexes.json")
+        try write(to: indexes)
+        return ["--edition", "enterprise", "--indexes", indexes.path]
+    }
+
     /// Writes a `firestore.indexes.json`.
-    static func write(to file: URL) throws {
+    private static func write(to file: URL) throws {
         let lists = [
             ("messages", "sentAt"), ("notifications", "createdAt"), ("posts", "createdAt"),
             ("calls", "startedAt"), ("purchases", "purchasedAt"), ("media", "sharedAt"),
-            ("blocked", "blockedAt"),
+            ("blocked", "blockedAt"), ("stamps", "createdAt"), ("members", "joinedAt"),
         ].flatMap { collection, time in
             [
                 Index(collection, "-" + time), Index(collection, time),
@@ -44,7 +55,8 @@ enum EnterpriseIndexes {
         let others = [
             Index("chats", "@members", "-lastMessageAt"), Index("chats", "@members", "updatedAt"),
             Index("presence", "lastSeen"), Index("presence", "-lastSeen"),
-            Index("users", "searchName"), Index("days", "updatedAt"), Index("days", "-day"),
+            Index("users", "searchName"), Index("users", "totalStamps"),
+            Index("days", "updatedAt"), Index("days", "-day"),
             Index("messages", "conversationId", "-timestamp"),
             Index("messages", "conversationId", "updatedAt"),
             Index("conversations", "@members", "-lastMessageAt"),

@@ -3,6 +3,7 @@ import Dispatch
 import ExampleKit
 import Foundation
 import Synchronization
+import Tidemark
 import TidemarkApp
 
 /// A phone of a show or a demo in its own process: an app that reports its screens on standard
@@ -33,8 +34,11 @@ package struct PhoneCommand: AsyncParsableCommand {
             settings, now: { Date(timeIntervalSinceNow: ahead.seconds.withLock { $0 }) })
         let type = side == .before ? example.before : example.after
         Self.say(.begins((ContinuousClock.now - start) / .milliseconds(1)))
-        let phone = try TidemarkStack.$probe.withValue(JobProbe(probe())) {
-            try type.init(environment)
+        // The app's client has the phone's clock too: it judges by it if its listeners can resume.
+        let phone = try DeviceClock.$ahead.withValue(.seconds(clock)) {
+            try TidemarkStack.$probe.withValue(JobProbe(probe())) {
+                try type.init(environment)
+            }
         }
         let orders = Self.orders()
         await withTaskGroup(of: Void.self) { group in

@@ -95,6 +95,12 @@ public actor AccountJobs {
         (news, input) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
     }
 
+    /// Returns true if this device knows that a user has a profile. A launch of another user looks
+    /// for the profile, which costs one read.
+    public nonisolated func knowsProfile(of user: UserID) -> Bool {
+        files.known.completeProfile == user
+    }
+
     /// Returns the unfinished job in the journal, for a launch.
     ///
     /// - Throws: ``LaunchFiles/Failure`` if the journal cannot be read.
