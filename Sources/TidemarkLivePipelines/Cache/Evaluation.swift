@@ -32,7 +32,7 @@ final class Evaluation: Sendable {
         of plan: SourcePlan, over found: CachedSources, in firestore: Firestore
     ) throws(PipelineError) -> [PipelineResult] {
         let run = plan.pipeline.run(
-            over: plan.source(found.documents),
+            over: plan.source(found),
             context: context(firestore.databaseID, firestore.environment, words: found.words))
         var results: [PipelineResult] = []
         var size = AnswerSize()

@@ -12,6 +12,8 @@ final class SourcePlan: Sendable {
     let isSorted: Bool
     /// True if the first source applies the conditions of the first scan.
     let isFiltered: Bool
+    /// True if a later scan also reads the documents of the first source.
+    private let isFirstShared: Bool
     /// True if the documents of the only source are the rows, unless one of them has a pending
     /// write: its time is estimated, and conditions can see another time than the query saw.
     let isAnswer: Bool
@@ -39,10 +41,9 @@ final class SourcePlan: Sendable {
             isAnswer = first.appliesHints && pipeline.isFirstScan
             sources.append(first.source)
         }
-        for origin in rest {
-            let source = Self.whole(origin)
-            if !sources.contains(source) { sources.append(source) }
-        }
+        let others = rest.map(Self.whole)
+        isFirstShared = pipeline.firstScan != nil && others.contains { $0 == sources[0] }
+        for source in others where !sources.contains(source) { sources.append(source) }
         self.sources = sources
         (self.isFiltered, self.isSorted, self.isAnswer) = (isFiltered, isSorted, isAnswer)
         streamedQuery = Self.streamedQuery(of: pipeline, sources)
@@ -109,24 +110,24 @@ final class SourcePlan: Sendable {
 
     /// Returns the rows of the pipeline if they are the documents themselves; otherwise nil.
     func rows(_ found: CachedSources) -> [ViewDocument]? {
-        guard isAnswer, let documents = found.documents.first,
+        guard isAnswer, !found.haveMore, let documents = found.documents.first,
             !documents.contains(where: \.hasLocalMutations)
         else { return nil }
         return documents
     }
 
     /// Makes a source of collected documents.
-    ///
-    /// - Parameter documents: The documents of each of ``sources``.
-    func source(_ documents: [[ViewDocument]]) -> CollectedSource {
-        let all = documents.map { $0.map(\.withEstimatedTimes) }
+    func source(_ found: CachedSources) -> CollectedSource {
+        let all = found.documents.map { $0.map(\.withEstimatedTimes) }
         guard let scan = pipeline.firstScan, let first = all.first else {
             return CollectedSource(all.flatMap { $0 })
         }
         var rest: [DocumentPath: Document] = [:]
-        for document in all.dropFirst().joined() { rest[document.path] = document }
+        for document in all.dropFirst(isFirstShared ? 0 : 1).joined() {
+            rest[document.path] = document
+        }
         return CollectedSource(
-            Array(rest.values), first: .init(scan, first, isSorted: isSorted))
+            Array(rest.values), first: .init(scan, first, isSorted: isSorted && !found.haveMore))
     }
 }
 

@@ -36,7 +36,7 @@ struct LiveGroups: Sendable {
     init?(_ pipeline: ValidatedPipeline) {
         let stages = pipeline.compiled.stages
         guard pipeline.isDeterministic, !pipeline.readsClock, pipeline.firstScan != nil,
-            pipeline.sources.count == 1,
+            pipeline.sources.count == 1, !pipeline.dropsFigures,
             let place = stages.firstIndex(where: { $0.stage is AggregateStage }),
             let stage = stages[place].stage as? AggregateStage,
             stage.figures.allSatisfy({ LiveFigure.supports($0.function) })

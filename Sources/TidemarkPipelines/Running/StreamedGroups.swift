@@ -19,7 +19,7 @@ package final class StreamedGroups {
     /// one by one, and it has a single source.
     package static func canRun(_ pipeline: ValidatedPipeline) -> Bool {
         guard pipeline.firstScan != nil, pipeline.sources.count == 1, pipeline.write == nil,
-            let place = place(of: pipeline)
+            !pipeline.dropsFigures, let place = place(of: pipeline)
         else { return false }
         return pipeline.compiled.stages[1..<place].allSatisfy {
             LiveGroups.rowStages.contains($0.name)

@@ -25,6 +25,15 @@ package struct ValidatedPipeline: Sendable {
     let compiled: CompiledPipeline
     let writeStage: WriteStage?
 
+    /// True if a limit of 0 stands behind the first aggregation. A run then computes no figures, so
+    /// that none can fail.
+    var dropsFigures: Bool {
+        let stages = pipeline.stages.drop { $0.name != "aggregate" }
+        return stages.contains {
+            $0.name == "limit" && $0.arguments.first == .constant(.integer(0))
+        }
+    }
+
     /// Starts a run. Nothing is read before the first call of ``PipelineRun/next()``.
     package func run(
         over source: any PipelineSource, context: PipelineContext

@@ -122,28 +122,66 @@ final class CacheReads {
         if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
         let words: [WordIndexDefinition]
         let first: CachedSources?
+        let pending: Set<DocumentPath>
         do {
             words = withWords ? try storage.words() : []
-            first = try firstRows(of: sources, maxBytes: maxBytes, words: words)
+            pending = try withPendingTimes(sources)
+            first =
+                pending.isEmpty
+                ? try firstRows(of: sources, maxBytes: maxBytes, words: words) : nil
         } catch { return completion(.failure(SyncError(storing: error))) }
         if let first { return completion(.success(first)) }
-        let read = SourcesRead(sources, maxBytes: maxBytes, words: words, in: storage.local)
+        let read = SourcesRead(
+            sources.map { $0.with(moreRows: pending.count) }, maxBytes: maxBytes, words: words,
+            in: storage.local)
         slices.begin(read) { [weak self] error in
             if let error { return completion(.failure(error)) }
             guard let self else { return completion(.failure(.terminated)) }
-            completion(
-                Result {
-                    self.indexes.want()
-                    return CachedSources(
-                        documents: read.found.map { $0.compactMap(\.viewDocument) },
-                        age: try self.age(of: sources), words: words,
-                        searches: try read.searches.map { search in
-                            var search = search
-                            search.confirmed = try self.storage.local.targets.confirmed(
-                                search.query.wireForm)
-                            return search
-                        })
-                }.mapError(SyncError.init(storing:)))
+            do {
+                // A write during the read can add a server timestamp.
+                guard try self.withPendingTimes(sources).isSubset(of: pending) else {
+                    return self.sources(
+                        sources, maxBytes: maxBytes, withWords: withWords, completion: completion)
+                }
+                let found = try self.found(by: read, of: sources, pending: pending, words: words)
+                completion(.success(found))
+            } catch { completion(.failure(SyncError(storing: error))) }
+        }
+    }
+
+    private func found(
+        by read: SourcesRead, of sources: [CachedSource], pending: Set<DocumentPath>,
+        words: [WordIndexDefinition]
+    ) throws -> CachedSources {
+        indexes.want()
+        let rows = try zip(sources, read.found).map { source, rows -> [LocalDocument] in
+            guard let query = source.selectingQuery, !pending.isEmpty else { return rows }
+            let more = pending.sorted().filter { query.contains($0) }
+            return rows.filter { !pending.contains($0.path) }
+                + (try more.map { try storage.local.documents.document(at: $0) })
+        }
+        return CachedSources(
+            documents: rows.map { $0.compactMap(\.viewDocument) }, haveMore: !pending.isEmpty,
+            age: try age(of: sources), words: words,
+            searches: try read.searches.map { search in
+                var search = search
+                search.confirmed = try storage.local.targets.confirmed(search.query.wireForm)
+                return search
+            })
+    }
+
+    /// Returns the documents with a server timestamp that the server has not set yet, in the
+    /// collections of the sources that have conditions, an order or a limit.
+    private func withPendingTimes(_ sources: [CachedSource]) throws -> Set<DocumentPath> {
+        let local = storage.local
+        let queries = sources.compactMap(\.selectingQuery)
+        let paths = queries.flatMap { local.queue.pending.paths(in: $0) }
+        if paths.isEmpty { return [] }
+        return try local.read { transaction in
+            Set(
+                try paths.filter { path in
+                    try local.queue.document(at: path, transaction).hasPendingTimes
+                })
         }
     }
 
@@ -160,8 +198,8 @@ final class CacheReads {
         else { return nil }
         try SourcesRead.bytes(0, adding: rows, within: maxBytes)
         return CachedSources(
-            documents: [rows.compactMap(\.viewDocument)], age: try age(of: sources),
-            words: words, searches: [])
+            documents: [rows.compactMap(\.viewDocument)], haveMore: false,
+            age: try age(of: sources), words: words, searches: [])
     }
 
     /// Passes the rows of a query on, one at a time.
@@ -170,6 +208,9 @@ final class CacheReads {
         completion: @escaping @Sendable (Result<StreamedRows?, SyncError>) -> Void
     ) {
         if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
+        do {
+            if try !withPendingTimes([.rows(query)]).isEmpty { return completion(.success(nil)) }
+        } catch { return completion(.failure(SyncError(storing: error))) }
         let read = StreamedRead(query, to: receiver, in: storage.local)
         slices.begin(read) { [weak self] error in
             if let error { return completion(.failure(error)) }
@@ -177,7 +218,8 @@ final class CacheReads {
             if read.hasGivenUp { return completion(.success(nil)) }
             completion(
                 Result {
-                    StreamedRows(
+                    if try !self.withPendingTimes([.rows(query)]).isEmpty { return nil }
+                    return StreamedRows(
                         age: try self.age(of: [.rows(query)]),
                         hasPendingWrites: read.hasPendingWrites)
                 }.mapError(SyncError.init(storing:)))

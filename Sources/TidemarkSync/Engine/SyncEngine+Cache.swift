@@ -103,8 +103,9 @@ extension SyncEngine {
     /// - Parameters:
     ///   - query: A query without limit and offset.
     ///   - receiver: Called on the engine's executor, within its slices.
-    ///   - completion: Gets nil if documents changed again and again during the read. The rows that
-    ///     were passed on are then of no use.
+    ///   - completion: Gets nil if documents changed again and again during the read, or if the
+    ///     query has conditions and a document a server timestamp that the server has not set yet.
+    ///     The rows that were passed on are then of no use.
     package func streamCached(
         _ query: Query, to receiver: any RowReceiver & Sendable,
         completion: @escaping @Sendable (Result<StreamedRows?, SyncError>) -> Void

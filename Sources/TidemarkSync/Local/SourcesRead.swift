@@ -18,6 +18,23 @@ package enum CachedSource: Hashable, Sendable {
         case .documents: nil
         }
     }
+
+    /// The query, if it has conditions, orders or a limit; otherwise nil.
+    var selectingQuery: Query? {
+        guard case .rows(let query) = self,
+            query.filter != nil || !query.orders.isEmpty || query.limit != nil
+        else { return nil }
+        return query
+    }
+
+    /// The source with more rows, if it has a limit.
+    func with(moreRows count: Int) -> CachedSource {
+        guard case .rows(var query) = self, case .first(let limit)? = query.limit else {
+            return self
+        }
+        query.limit = .first(limit + count)
+        return .rows(query)
+    }
 }
 
 /// The documents of several sources in one state of the cache, with pending writes.
@@ -25,6 +42,10 @@ package struct CachedSources: Sendable {
     /// The documents of each source, in the order of the sources. Those of a query come in its
     /// order if it is the only source, and otherwise in any order.
     package let documents: [[ViewDocument]]
+    /// True if documents of the queries' collections have server timestamps that the server has
+    /// not set yet. A query sees none there, and a pipeline the device's time. All these documents
+    /// then stand behind the rows, which are as many more as may be needed.
+    package let haveMore: Bool
     /// The time since the server confirmed all sources as complete; nil if it never did so for one
     /// of them.
     package let age: Duration?

@@ -38,6 +38,11 @@ struct LocalDocument: Equatable, Sendable {
 
     var isFound: Bool { kind == .found }
 
+    /// True if a field has a server timestamp that the server has not set yet.
+    var hasPendingTimes: Bool {
+        isFound && hasLocalMutations && contents.decoded.contains { $0.value.hasPendingTime }
+    }
+
     /// - Precondition: The query reads the document's collection.
     func isRow(of query: PreparedQuery) -> Bool {
         isFound && query.matches(inside: path, among: contents)
@@ -53,5 +58,16 @@ struct LocalDocument: Equatable, Sendable {
         ViewDocument(
             Document(path: path, contents: contents, createTime: createTime, updateTime: version),
             hasLocalMutations: hasLocalMutations, hasCommittedMutations: hasCommittedMutations)
+    }
+}
+
+extension Value {
+    /// True if this is, or contains, a server timestamp that the server has not set yet.
+    fileprivate var hasPendingTime: Bool {
+        switch self {
+        case .pendingServerTimestamp: true
+        case .map(let fields): fields.contains { $0.value.hasPendingTime }
+        default: false
+        }
     }
 }

@@ -159,6 +159,48 @@ import TidemarkTesting
         await devices.local.stop()
     }
 
+    /// A condition on all documents is not a query's, so the whole database is read once.
+    @Test func `read the same documents a second time`() async throws {
+        let devices = try Devices()
+        try await devices.send(1...3)
+        let device = devices.device
+        _ = try await device.collection("messages").getDocuments()
+        let all = device.pipeline().database()
+        let both = try await all.where(Field("n").greaterThan(2)).union(with: all)
+            .execute(source: .cache)
+        #expect(both.results.compactMap(\.id).sorted() == ["m1", "m2", "m3", "m3"])
+        await devices.local.stop()
+    }
+
+    /// A query finds a pending server timestamp in no range, and puts it behind all others.
+    @Test func `find and sort a pending server timestamp as the device's time`() async throws {
+        let devices = try Devices()
+        let device = devices.device
+        let now = devices.local.now
+        for (id, minutes) in [("old", -60), ("new", 60)] {
+            try await devices.other.document("messages/\(id)").setData([
+                "at": now.advanced(by: .seconds(minutes * 60)), "by": "other",
+            ])
+        }
+        _ = try await device.collection("messages").getDocuments()
+        await device.disableNetwork()
+        _ = try await device.document("messages/own").enqueueSetData([
+            "at": FieldValue.serverTimestamp(), "by": "me",
+        ])
+        let all = device.pipeline().collection("messages")
+        let since = all.where(
+            Field("at").greaterThan(Constant(now.advanced(by: .seconds(-600)))))
+        let found = try await since.execute(source: .cache)
+        #expect(Set(found.results.compactMap(\.id)) == ["own", "new"])
+        let figures = try await since.aggregate([CountAll().as("n")], groups: [Field("by")])
+            .execute(source: .cache)
+        #expect(figures.numbers("by", "n") == ["me": 1, "other": 1])
+        let newest = try await all.where(Field("at").exists()).sort([Field("at").descending()])
+            .limit(2).execute(source: .cache)
+        #expect(newest.results.compactMap(\.id) == ["new", "own"])
+        await devices.local.stop()
+    }
+
     @Test func `answer where the server does not`() async throws {
         let devices = try Devices()
         try await devices.send(1...3)

@@ -153,6 +153,17 @@ import TidemarkTestKit
         #expect(Array(rows[3...5]) == expected)
     }
 
+    /// A limit of 0 takes no row, so no figure is computed that could fail.
+    @Test func `compute no figures that a limit drops`() throws {
+        let valid = try pipeline(
+            "collection ref'/messages'\naggregate {f: average(fails)}, {g: by}\nlimit 0"
+        ).validated(in: testDatabase)
+        var live = LivePipeline(valid, sourceCount: 1)
+        try live.step([.set(Self.message(1, size: 1))], of: 0, in: testContext())
+        #expect(try live.rows(in: testContext()).isEmpty)
+        #expect(!StreamedGroups.canRun(valid))
+    }
+
     @Test func `refuse more documents than the memory allows`() throws {
         var limits = PipelineLimits()
         limits.bytes = 10_000
