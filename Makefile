@@ -73,7 +73,8 @@ docs: setup
 # Runs for an hour what the tests do for seconds: 200 kills under load, 10,000 events for functions
 # under 20 kills, five stories on three networks, an export of a million documents, long attacks, a
 # million damaged messages, 10,000 seeds
-# of the listen checker, 20,000 of the World, as many with live pipelines, 20,000 of feeds and of
+# of the listen checker, 5,000 random pipelines on each real place, 20,000 of the World, as many with
+# live pipelines, 20,000 of feeds and of
 # processes that share a cache,
 # 3,000 of backfills, 100,000 random queries on the cache, 500 seeds of pages from disk, a loss of
 # power at each write of a schema step, and the soak alone in its process; then the code on real
@@ -95,6 +96,7 @@ long: setup
 	TIDEMARK_QUERY_CASES=100000 $(SWIFT) test --skip-build --filter CacheQueryTests
 	TIDEMARK_RULES_PROOFS=100000 TIDEMARK_FUZZ_RULES=200000 $(SWIFT) test --skip-build --filter TidemarkRulesTests
 	TIDEMARK_PIPELINES=200000 $(SWIFT) test --skip-build --filter TidemarkPipelinesTests
+	TIDEMARK_PLACE_PIPELINES=5000 $(SWIFT) test --skip-build --filter TidemarkLivePipelinesTests
 	TIDEMARK_SOAK_SECONDS=3600 $(SWIFT) test --skip-build --filter SoakTests
 	TIDEMARK_WORLD_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.WorldTests
 	TIDEMARK_LIVE_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.LiveWorldTests

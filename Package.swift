@@ -121,7 +121,7 @@ let table = """
     TidemarkAuditTests: +TidemarkAudit +TidemarkTesting
     TidemarkMigrationTests: +TidemarkMigration TidemarkServer
     TidemarkTests: +Tidemark +TidemarkTesting TidemarkReads
-    TidemarkLivePipelinesTests: +TidemarkLivePipelines +TidemarkTesting
+    TidemarkLivePipelinesTests!: +TidemarkLivePipelines +TidemarkTesting TidemarkREST
     TidemarkWorldTests!: +TidemarkSimulation TidemarkPipelines
     TidemarkHTTPClientTests: TidemarkHTTPClient TidemarkResilience NIOCore NIOPosix
     TidemarkAppTests!: +TidemarkApp +TidemarkCLI +HTTPTesting TidemarkImages TidemarkTestKit

@@ -25,7 +25,7 @@ import TidemarkTestKit
     private struct Play {
         let pipeline: Pipeline
         let valid: ValidatedPipeline
-        /// Nil after a failure: the next change begins again.
+        /// The live pipeline; nil after a failure, so that the next change begins again.
         var live: LivePipeline?
         var documents: [DocumentPath: Document] = [:]
 
@@ -86,7 +86,7 @@ import TidemarkTestKit
                 return "seed \(seed), step \(step): \(pipeline)\nis \(found as Any)\n"
                     + "not \(expected as Any)"
             }
-            let news = (0..<2).map { _ in generator.change() }
+            let news = (0..<2).map { _ in generator.liveChange() }
             changes = news[0].path == news[1].path ? [news[1]] : news
         }
         return nil
@@ -235,6 +235,13 @@ extension PipelineLimits {
         var limits = PipelineLimits()
         limits.steps = steps
         return limits
+    }
+}
+
+extension PipelineGenerator {
+    fileprivate mutating func liveChange() -> LivePipeline.Change {
+        let (path, fields) = change()
+        return fields.map { .set(document(path.text, $0)) } ?? .remove(path)
     }
 }
 

@@ -1,6 +1,7 @@
 import Testing
 import TestSupport
 import TidemarkModel
+import TidemarkTestKit
 
 @testable import TidemarkPipelines
 

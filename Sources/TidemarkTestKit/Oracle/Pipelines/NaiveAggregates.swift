@@ -5,7 +5,7 @@ extension NaivePipelines {
         _ figures: [Pipeline.Entry], by keys: [Pipeline.Entry], over rows: [NaiveRow],
         outer: NaiveRow?
     ) -> [NaiveRow] {
-        if rows.contains(.failed) { return [.failed] }
+        if rows.contains(where: \.isFailed) { return [.failed] }
         var groups: [(key: MapValue, rows: [NaiveRow])] = keys.isEmpty ? [([:], [])] : []
         for row in rows {
             var key = MapValue()
@@ -15,7 +15,12 @@ extension NaivePipelines {
                 if found != .missing { key[entry.key] = found.orNull }
             }
             let index = groups.firstIndex { NaiveValues.same(.map($0.key), .map(key)) }
-            if let index { groups[index].rows.append(row) } else { groups.append((key, [row])) }
+            guard let index else {
+                groups.append((key, [row]))
+                continue
+            }
+            noteForms([.map(groups[index].key), .map(key)])
+            groups[index].rows.append(row)
         }
         var result: [NaiveRow] = []
         for group in groups {
@@ -41,12 +46,21 @@ extension NaivePipelines {
         switch name {
         case "count": return .integer(Int64(values.count))
         case "count_distinct": return .integer(Int64(unique(values).count))
-        case "array_agg": return .array(all)
-        case "array_agg_distinct": return .array(unique(all))
-        case "first": return all.first ?? .null
-        case "last": return all.last ?? .null
-        case "minimum": return values.reduce(nil) { best($0, $1, order: -1) } ?? .null
-        case "maximum": return values.reduce(nil) { best($0, $1, order: 1) } ?? .null
+        case "array_agg", "array_agg_distinct":
+            choices.note(order(of: rows, leavesOpen: all))
+            if name == "array_agg" { return .array(all) }
+            for value in all { noteForms(all.filter { NaiveValues.same($0, value) }) }
+            return .array(unique(all))
+        case "first", "last":
+            let chosen = name == "first" ? rows.first?.rank : rows.last?.rank
+            let candidates = zip(rows, all).filter { $0.0.rank == chosen }.map(\.1)
+            choices.note(!areIdentical(candidates))
+            return (name == "first" ? all.first : all.last) ?? .null
+        case "minimum", "maximum":
+            let order = name == "minimum" ? -1 : 1
+            let found = values.reduce(nil) { best($0, $1, order: order) } ?? .null
+            noteForms(values.filter { NaiveValues.same($0, found) })
+            return found
         default: return sum(name, values)
         }
     }

@@ -5,17 +5,36 @@ package struct NaiveRow: Equatable {
     package var path: String?
     package var fields: MapValue?
     var variables: [String: Naive] = [:]
+    /// Rows with the same rank stand together, and the pipeline leaves their order open.
+    var rank = 0
+
+    var isFailed: Bool { fields == nil }
 
     package static let failed = NaiveRow()
+
+    /// Equal wherever the rows stand.
+    package static func == (left: NaiveRow, right: NaiveRow) -> Bool {
+        left.path == right.path && left.fields == right.fields && left.variables == right.variables
+    }
+
+    /// The row in the same place, without a result.
+    var failing: NaiveRow {
+        var row = NaiveRow.failed
+        row.rank = rank
+        return row
+    }
 
     package init(path: String? = nil, fields: MapValue? = nil) {
         self.path = path
         self.fields = fields
     }
 
-    init(path: String? = nil, fields: MapValue?, variables: [String: Naive]) {
+    init(
+        path: String? = nil, fields: MapValue?, variables: [String: Naive], rank: Int = 0
+    ) {
         self.init(path: path, fields: fields)
         self.variables = variables
+        self.rank = rank
     }
 }
 
@@ -121,6 +140,7 @@ extension NaivePipelines {
             let all = fields.map(\.value)
             values.append(all.count == 1 ? all[0] : .map(fields))
         }
+        if kind == "array" { choices.note(order(of: rows, leavesOpen: values)) }
         return kind == "array" ? .some(.array(values)) : values.first.map(Naive.some) ?? .null
     }
 

@@ -5,6 +5,7 @@ package import TidemarkModel
 package struct NaivePipelines {
     let documents: [Document]
     let database: DatabaseID
+    let choices = NaiveChoices()
 
     package init(documents: [Document], database: DatabaseID) {
         self.documents = documents
@@ -16,7 +17,10 @@ package struct NaivePipelines {
 
     func run(_ pipeline: Pipeline, outer: NaiveRow?) -> [NaiveRow] {
         var rows = source(pipeline.stages[0], outer)
-        for stage in pipeline.stages.dropFirst() { rows = apply(stage, to: rows, outer: outer) }
+        for stage in pipeline.stages.dropFirst() {
+            choices.beginStage()
+            rows = apply(stage, to: rows, outer: outer)
+        }
         return rows
     }
 
@@ -49,11 +53,11 @@ package struct NaivePipelines {
             return found { collection(of: $0) == path + "/" + id }
         default:
             let empty = NaiveRow(fields: MapValue(), variables: outer?.variables ?? [:])
-            return stage.arguments.map { argument in
+            return stage.arguments.enumerated().map { rank, argument in
                 guard case .some(.map(let fields)) = evaluate(argument, empty) else {
                     return .failed
                 }
-                return NaiveRow(fields: fields, variables: empty.variables)
+                return NaiveRow(fields: fields, variables: empty.variables, rank: rank)
             }
         }
     }
@@ -65,7 +69,7 @@ package struct NaivePipelines {
         switch stage.name {
         case "where":
             return rows.filter { row in
-                row.fields == nil || evaluate(first!, row) == .bool(true)
+                row.isFailed || evaluate(first!, row) == .bool(true)
             }
         case "select", "distinct":
             let chosen = each(rows) { row in
@@ -94,22 +98,26 @@ package struct NaivePipelines {
                 let found = evaluate(first!, row)
                 guard let value = found.isNothing ? .map([:]) : found.orNull,
                     let fields = NaiveValues.fields(value)
-                else { return .failed }
-                return NaiveRow(fields: fields, variables: row.variables)
+                else { return row.failing }
+                return NaiveRow(fields: fields, variables: row.variables, rank: row.rank)
             }
-        case "limit": return Array(rows.prefix(count(first)))
+        case "limit":
+            noteCut(rows, at: count(first))
+            return Array(rows.prefix(count(first)))
         case "offset":
+            noteCut(rows, at: count(first))
             let skipped = rows.prefix(count(first))
-            return skipped.contains(.failed) ? [.failed] : Array(rows.dropFirst(skipped.count))
+            return skipped.contains(where: \.isFailed)
+                ? [.failed] : Array(rows.dropFirst(skipped.count))
         case "sort": return sort(stage.arguments.map { entries($0) }, rows)
         case "unnest": return unnest(stage, rows)
         case "union":
             guard case .pipeline(let other)? = first else { return [] }
             // The variables of the other pipeline end with it.
-            return rows
-                + each(run(other, outer: outer)) { row in
-                    NaiveRow(path: row.path, fields: row.fields, variables: outer?.variables ?? [:])
-                }
+            let others = each(run(other, outer: outer)) { row in
+                NaiveRow(path: row.path, fields: row.fields, variables: outer?.variables ?? [:])
+            }
+            return unordered(rows + others)
         case "aggregate":
             return aggregate(
                 entries(first), by: entries(stage.arguments.dropFirst().first), over: rows,
@@ -119,7 +127,7 @@ package struct NaivePipelines {
     }
 
     private func each(_ rows: [NaiveRow], _ change: (NaiveRow) -> NaiveRow) -> [NaiveRow] {
-        rows.map { $0.fields == nil ? .failed : change($0) }
+        rows.map { $0.isFailed ? $0 : change($0) }
     }
 
     private func entries(_ argument: Pipeline.Expression?) -> [Pipeline.Entry] {
@@ -134,7 +142,7 @@ package struct NaivePipelines {
         var result = row
         for entry in entries {
             let found = evaluate(entry.value, row)
-            if found == .failed { return .failed }
+            if found == .failed { return row.failing }
             let value = found == .missing ? nil : found.orNull
             NaiveValues.set(NaiveValues.path(entry.key)[...], in: &result.fields!, to: value)
         }
@@ -149,7 +157,7 @@ package struct NaivePipelines {
         result.fields = MapValue()
         for entry in wanted {
             let found = evaluate(entry.value, row)
-            if found == .failed { return .failed }
+            if found == .failed { return row.failing }
             if found != .missing {
                 NaiveValues.set(
                     NaiveValues.path(entry.key)[...], in: &result.fields!, to: found.orNull)
@@ -162,32 +170,47 @@ package struct NaivePipelines {
     private func distinct(_ rows: [NaiveRow]) -> [NaiveRow] {
         var result: [NaiveRow] = []
         for row in rows {
-            let isKnown = result.contains { other in
+            let known = result.first { other in
                 guard let a = row.fields, let b = other.fields else { return false }
                 return NaiveValues.same(.map(a), .map(b))
             }
-            if !isKnown { result.append(row) }
+            if let known {
+                noteForms([.map(known.fields!), .map(row.fields!)])
+            } else {
+                result.append(row)
+            }
         }
-        return result
+        return unordered(result)
     }
 
     private func sort(_ orderings: [[Pipeline.Entry]], _ rows: [NaiveRow]) -> [NaiveRow] {
-        if rows.contains(.failed) { return [.failed] }
+        if rows.contains(where: \.isFailed) { return [.failed] }
         let keyed = rows.enumerated().map { index, row in
             let keys = orderings.map { entries -> Value in
                 evaluate(entries.first { $0.key == "expression" }!.value, row).orNull ?? .null
             }
-            return (keys, index, row)
+            return (keys: keys, index: index, row: row)
         }
-        return keyed.sorted { left, right in
+        let sorted = keyed.sorted { left, right in
             for (place, entries) in orderings.enumerated() {
-                let order = NaiveValues.compare(left.0[place], right.0[place])
+                let order = NaiveValues.compare(left.keys[place], right.keys[place])
                 if order == 0 { continue }
                 let isDown = entries.contains { $0.value == .constant(.string("descending")) }
                 return isDown ? order > 0 : order < 0
             }
-            return left.1 < right.1
-        }.map(\.2)
+            return left.index < right.index
+        }
+        // Rows with the same keys come in any order.
+        var rank = 0
+        return sorted.indices.map { index in
+            var row = sorted[index].row
+            if index > 0 {
+                let pairs = zip(sorted[index - 1].keys, sorted[index].keys)
+                if !pairs.allSatisfy({ NaiveValues.same($0, $1) }) { rank += 1 }
+            }
+            row.rank = rank
+            return row
+        }
     }
 
     private func unnest(_ stage: Pipeline.Stage, _ rows: [NaiveRow]) -> [NaiveRow] {
@@ -195,10 +218,10 @@ package struct NaivePipelines {
         let index = stage.options.first.map { option -> String in
             if case .field(let name) = option.value { name } else { "" }
         }
-        return rows.flatMap { row -> [NaiveRow] in
-            guard row.fields != nil else { return [.failed] }
+        return ranked(rows) { row -> [NaiveRow] in
+            if row.isFailed { return [row] }
             let found = evaluate(stage.arguments[0], row)
-            if found == .failed { return [.failed] }
+            if found == .failed { return [row.failing] }
             guard let elements = NaiveValues.list(found.orNull!) else {
                 var row = row
                 if let index { row.fields![index] = .null }
