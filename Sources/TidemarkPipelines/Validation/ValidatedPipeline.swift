@@ -25,8 +25,8 @@ package struct ValidatedPipeline: Sendable {
     let compiled: CompiledPipeline
     let writeStage: WriteStage?
 
-    /// True if a limit of 0 stands behind the first aggregation. A run then computes no figures, so
-    /// that none can fail.
+    /// True if a limit of 0 follows the first aggregation. A run then computes no figures, and none
+    /// can fail.
     var dropsFigures: Bool {
         let stages = pipeline.stages.drop { $0.name != "aggregate" }
         return stages.contains {
