@@ -32,7 +32,7 @@ package enum CachedSource: Hashable, Sendable {
         guard case .rows(var query) = self, case .first(let limit)? = query.limit else {
             return self
         }
-        query.limit = .first(limit + count)
+        query.limit = .first(min(limit, .max - count) + count)
         return .rows(query)
     }
 }

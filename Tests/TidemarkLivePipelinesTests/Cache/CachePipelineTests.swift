@@ -198,6 +198,9 @@ import TidemarkTesting
         let newest = try await all.where(Field("at").exists()).sort([Field("at").descending()])
             .limit(2).execute(source: .cache)
         #expect(newest.results.compactMap(\.id) == ["new", "own"])
+        let every = try await all.sort([Field("at").descending()]).limit(.max)
+            .execute(source: .cache)
+        #expect(every.results.compactMap(\.id) == ["new", "own", "old"])
         await devices.local.stop()
     }
 
