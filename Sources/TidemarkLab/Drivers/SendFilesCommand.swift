@@ -7,7 +7,7 @@ import TidemarkFiles
 /// test kills this command, and starts it again on the same cache.
 ///
 /// File `N.bin` of the folder belongs to document `photos/N`. Every third document is sent before
-/// its file. Of several processes that share the cache, the one that holds it attaches and sends.
+/// its file. If several processes share the cache, its present owner attaches and sends the files.
 struct SendFilesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send-files", abstract: "Send files until stopped.", shouldDisplay: false)
