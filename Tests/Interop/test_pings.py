@@ -1,5 +1,5 @@
-"""Pings of HTTP/2, with which Google's clients measure the network. If a connection is closed for
-its pings, its calls are retried."""
+"""Pings of HTTP/2, with which Google's clients measure the network, and resets of ended calls. If a
+connection is closed for them, its calls are retried."""
 
 import socket
 import time
@@ -132,6 +132,35 @@ def test_a_flood_of_pings_ends_its_connection(server):
             pass
         assert int.from_bytes(read[3][4:8], "big") == ENHANCE_YOUR_CALM
         assert len(connection.answers) >= ALLOWANCE
+
+
+def reset(stream):
+    return frame(RESET, (8).to_bytes(4, "big"), 0, stream)
+
+
+def test_late_resets_do_not_end_a_connection(server):
+    """Google's Python client resets a call when it has the one document that it asked for, while the
+    call's end is on its way. HTTP/2's own limit is 200 resets in 10 s."""
+    with Connection(server) as connection:
+        for _ in range(600):
+            connection.socket.sendall(connection.commit())
+            assert connection.read_commit()
+        late = b"".join(reset(stream) for stream in range(1, connection.stream + 1, 2))
+        connection.socket.sendall(late + connection.commit())
+        assert connection.read_commit()
+
+
+def test_a_flood_of_resets_of_running_calls_ends_its_connection(server):
+    with Connection(server) as connection:
+        calls = b""
+        for _ in range(400):
+            headers = connection.commit()
+            headers = headers[:9 + int.from_bytes(headers[:3], "big")]
+            calls += headers + reset(connection.stream)
+        connection.socket.sendall(calls)
+        while (read := connection.read())[0] != GO_AWAY:
+            pass
+        assert int.from_bytes(read[3][4:8], "big") == ENHANCE_YOUR_CALM
 
 
 def resident(server):

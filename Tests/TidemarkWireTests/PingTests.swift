@@ -14,11 +14,11 @@ struct PingTests {
     private static let settings = frame(4, [0, 3, 0, 0, 0, 100])
 
     private static func frame(
-        _ kind: UInt8, _ payload: [UInt8], flags: UInt8 = 0, stream: UInt8 = 0
+        _ kind: UInt8, _ payload: [UInt8], flags: UInt8 = 0, stream: UInt16 = 0
     ) -> [UInt8] {
         let length = payload.count
         return [UInt8(length >> 16), UInt8(length >> 8 & 0xFF), UInt8(length & 0xFF), kind, flags]
-            + [0, 0, 0, stream] + payload
+            + [0, 0, UInt8(stream >> 8), UInt8(stream & 0xFF)] + payload
     }
 
     private static func ping(_ number: UInt8, flags: UInt8 = 0) -> [UInt8] {
@@ -93,6 +93,62 @@ struct PingTests {
         for byte in bytes { connection.receive([byte]) }
         #expect(connection.passedOn == before + between + after)
         #expect(connection.answers == answers)
+    }
+
+    // MARK: Resets
+
+    private static func reset(_ stream: UInt16) -> [UInt8] {
+        frame(3, [0, 0, 0, 8], stream: stream)
+    }
+    /// Headers that end the sender's side of a stream.
+    private static func whole(_ stream: UInt16) -> [UInt8] {
+        frame(1, [0x82], flags: 5, stream: stream)
+    }
+
+    @Test func `a reset of a call that has ended is dropped once, wherever its bytes are cut`() {
+        let reset = Self.reset(1)
+        for cut in 0...reset.count {
+            var connection = Connection()
+            connection.receive(start + Self.whole(1))
+            connection.write(Self.whole(1))
+            connection.receive(reset[..<cut])
+            connection.receive(reset[cut...] + Self.ping(1) + Self.whole(3))
+            #expect(connection.passedOn == start + Self.whole(1) + Self.whole(3), "\(cut)")
+            connection.receive(reset)
+            #expect(connection.passedOn == start + Self.whole(1) + Self.whole(3) + reset)
+        }
+    }
+
+    @Test func `a reset of a call that a side has not ended is passed on`() {
+        var running = Connection()
+        running.receive(start + Self.whole(1) + Self.reset(1))
+        running.write(Self.whole(1))
+        running.receive(Self.reset(1))
+        #expect(running.passedOn == start + Self.whole(1) + Self.reset(1) + Self.reset(1))
+        // The server answers before the client has sent its request.
+        var early = Connection()
+        let half = Self.frame(1, [0x82], flags: 4, stream: 1)
+        early.receive(start + half)
+        early.write(Self.whole(1))
+        early.receive(Self.reset(1))
+        #expect(early.passedOn == start + half + Self.reset(1))
+    }
+
+    @Test func `the oldest ended streams are forgotten, and all half-ended ones at their bound`() {
+        var streams = EndedStreams()
+        let ended = (1...UInt32(EndedStreams.maxEnded + 1))
+        for stream in ended {
+            streams.clientEnded(stream)
+            streams.serverEnded(stream)
+        }
+        #expect(ended.filter { !streams.contains($0) } == [1])
+        for stream in 10_000...UInt32(10_000 + EndedStreams.maxHalfEnded) {
+            streams.clientEnded(stream)
+        }
+        streams.serverEnded(10_000)
+        streams.serverEnded(10_000 + UInt32(EndedStreams.maxHalfEnded))
+        #expect(!streams.contains(10_000))
+        #expect(streams.contains(10_000 + UInt32(EndedStreams.maxHalfEnded)))
     }
 
     @Test func `an answer stands where its ping stood among what is passed on`() {

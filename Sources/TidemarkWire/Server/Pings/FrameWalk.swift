@@ -5,6 +5,7 @@ struct FrameHead: Equatable {
     enum Kind {
         static let data: UInt8 = 0
         static let headers: UInt8 = 1
+        static let reset: UInt8 = 3
         static let pushPromise: UInt8 = 5
         static let ping: UInt8 = 6
         static let continuation: UInt8 = 9
@@ -38,6 +39,15 @@ struct FrameHead: Equatable {
         kind == Kind.ping && length == PingFrame.payloadBytes && stream == 0
             && flags & PingFrame.acknowledges == 0
     }
+
+    /// True for a valid reset of a stream.
+    var isReset: Bool { kind == Kind.reset && length == 4 && stream != 0 }
+
+    /// True if the sender ends its side of the stream.
+    var endsStream: Bool { answersCall && flags & 1 != 0 }
+
+    /// The number of bytes of the frame.
+    var frameBytes: Int { Self.byteCount + length }
 
     /// True if the frame is part of a call's answer.
     var answersCall: Bool { kind == Kind.data || kind == Kind.headers }
