@@ -77,6 +77,7 @@ struct SignUpDevice: Sendable {
         let settings = settings(place, label: label)
         var run = SignUpRun()
         let jobStep = max(0, killAt - Self.screens)
+        let awaitsStep = jobStep > 0 && killAt <= network.reachableSteps
         var person = SignUpPerson(name: name, killAt: jobStep > 0 ? 0 : killAt)
         let use = try await PhoneUse.play(
             Example.homes.name, side: side, settings: settings, killAt: jobStep, patience: patience
@@ -88,6 +89,8 @@ struct SignUpDevice: Sendable {
                 run.wasKilledAtStep = true
                 return .kill
             }
+            // The app reaches the step without the user, perhaps behind its first screens.
+            if awaitsStep { return next }
             if run.isLive { return untilLive ? .killAfter(Self.stay) : .kill }
             return run.isUsable && !untilLive ? .kill : next
         }
