@@ -223,6 +223,8 @@ public final class HealthModel {
     private func importPicked(after keeping: Task<Void, any Error>?) async {
         // The cancelled tasks first finish their current step.
         for task in [intake, sender] { await task?.value }
+        // The export has the person's days. What is sent of them would be fetched again.
+        app.unfetched.end()
         do {
             try await keeping?.value
             let isWhole = try await readPicked()

@@ -1,7 +1,8 @@
 import Foundation
 
 /// Records that this device must still fetch the days of other devices. The record is a file, so an
-/// app that is killed during the download continues it at its next launch.
+/// app that is killed during the download continues it at its next launch. A device that imports an
+/// export does not fetch them.
 struct UnfetchedDays: Sendable {
     private let file: String
 
