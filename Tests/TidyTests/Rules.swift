@@ -101,8 +101,8 @@ enum ImportRules {
             "TidemarkModel", "TidemarkStore", "TidemarkResilience", "TidemarkWords",
         ],
         "TidemarkWire": [
-            "TidemarkModel", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "NIOCore", "NIOHPACK",
-            "NIOHTTP2", "NIOPosix", "CTidemarkZlib",
+            "TidemarkModel", "TidemarkResilience", "GRPCCore", "GRPCNIOTransportHTTP2Posix",
+            "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOPosix", "CTidemarkZlib",
         ],
         "TidemarkREST": ["TidemarkModel", "TidemarkWire"],
         "TidemarkServer": [

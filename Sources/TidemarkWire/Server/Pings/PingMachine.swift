@@ -1,16 +1,17 @@
 import NIOCore
 
-/// Removes pings from the bytes that a client sends and answers them, on one HTTP/2 connection. Also
-/// removes resets of calls that have ended.
+/// Removes pings from the bytes that a client sends and answers them, on one HTTP/2 connection.
+/// Also removes resets of calls that have ended.
 ///
 /// Google's Go client sends a ping after each answer to measure the network. Google's Python client
 /// resets a call when it has the document that it asked for, while the end of the call is on its
 /// way. NIOHTTP2 closes a connection after 200 pings in 30 s or 200 resets in 10 s, and the gRPC
 /// library has no setting for these limits (Decisions/0071).
 ///
-/// The machine removes one reset of each stream that both sides have ended. It answers up to ``allowance`` pings between two answers to calls. Further pings and
-/// invalid ones are passed to NIOHTTP2 and count against its limit. The server answers no calls
-/// while a client does not read, so at most ``allowance`` answers wait for such a client.
+/// The machine removes one reset of each stream that both sides have ended. It answers up to
+/// ``allowance`` pings between two answers to calls. Further pings and invalid ones are passed to
+/// NIOHTTP2 and count against its limit. The server answers no calls while a client does not read,
+/// so at most ``allowance`` answers wait for such a client.
 struct PingMachine: Equatable {
     static let allowance = 1_000
     /// The length of the client's connection preface. Source: RFC 9113, section 3.4.
