@@ -149,6 +149,47 @@ import TidemarkTesting
         }
     }
 
+    private func setTime(_ name: String, floor: Int64) -> Mutation {
+        Mutation(
+            path: path(name), .set(["floor": .integer(floor), "n": .integer(150)]),
+            transforms: [FieldTransform(field("time"), .serverTimestamp)])
+    }
+
+    @Test(arguments: rounds, queries)
+    func `a server timestamp that is written meanwhile is in the sources of a pipeline`(
+        rounds: Int, query: Query
+    ) throws {
+        let world = try world()
+        let (engine, read) = (world.engine, Events<Result<[String], SyncError>>())
+        engine.cachedSources([.rows(query)], maxBytes: 1 << 20, withWords: false) { result in
+            read.record(result.map { $0.documents[0].map(\.path.id) })
+        }
+        let before = try ids(query, world)
+        after(rounds, world.scheduler) {
+            engine.write([self.setTime("rooms/150", floor: 3)]) { _ in }
+        }
+        world.run()
+        let found = try #require(read.all.last).get()
+        #expect(read.all.count == 1 && Set(found).count == found.count)
+        #expect(Set(found).isSuperset(of: before) && (rounds >= 8 || found.last == "150"))
+    }
+
+    @Test func `a limited source with new server timestamps again and again fails`() throws {
+        let world = try world()
+        let (engine, read) = (world.engine, Events<Result<CachedSources, SyncError>>())
+        engine.cachedSources(
+            [.rows(Self.queries[1])], maxBytes: 1 << 20, withWords: false
+        ) { read.record($0) }
+        for round in 0..<400 {
+            after(round, world.scheduler) {
+                engine.write([self.setTime("rooms/\(300 + round)", floor: 3)]) { _ in }
+            }
+        }
+        world.run()
+        #expect(read.all.count == 1)
+        #expect(throws: SyncError.changingTimes) { try read.all[0].get() }
+    }
+
     @Test(arguments: rounds, queries)
     func `what the server says meanwhile is in the first snapshot`(
         rounds: Int, query: Query

@@ -115,8 +115,11 @@ final class CacheReads {
     // MARK: Pipelines
 
     /// Finds the documents that a pipeline reads.
+    ///
+    /// - Parameter attempts: The maximum number of reads of a source with a limit. A read is
+    ///   repeated if more documents have pending server timestamps at its end.
     func sources(
-        _ sources: [CachedSource], maxBytes: Int, withWords: Bool,
+        _ sources: [CachedSource], maxBytes: Int, withWords: Bool, attempts: Int = 8,
         completion: @escaping @Sendable (Result<CachedSources, SyncError>) -> Void
     ) {
         if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
@@ -138,12 +141,18 @@ final class CacheReads {
             if let error { return completion(.failure(error)) }
             guard let self else { return completion(.failure(.terminated)) }
             do {
-                // A write during the read can add a server timestamp.
-                guard try self.withPendingTimes(sources).isSubset(of: pending) else {
+                // A write during the read can add a server timestamp. A source without a limit has
+                // all rows nevertheless.
+                let now = try self.withPendingTimes(sources)
+                guard now.isSubset(of: pending) || sources.allSatisfy({ $0.query?.limit == nil })
+                else {
+                    if attempts == 1 { return completion(.failure(.changingTimes)) }
                     return self.sources(
-                        sources, maxBytes: maxBytes, withWords: withWords, completion: completion)
+                        sources, maxBytes: maxBytes, withWords: withWords, attempts: attempts - 1,
+                        completion: completion)
                 }
-                let found = try self.found(by: read, of: sources, pending: pending, words: words)
+                let found = try self.found(
+                    by: read, of: sources, pending: pending.union(now), words: words)
                 completion(.success(found))
             } catch { completion(.failure(SyncError(storing: error))) }
         }
@@ -327,4 +336,10 @@ final class CacheReads {
             completion(.success(read.figures.map { Int($0.rows) }))
         }
     }
+}
+
+extension SyncError {
+    /// Documents got pending server timestamps again and again while a pipeline read them.
+    static let changingTimes = SyncError.server(
+        RPCStatus(.aborted, "Writes changed the cache during each read. Run the pipeline again."))
 }
