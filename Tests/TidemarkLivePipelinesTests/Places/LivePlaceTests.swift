@@ -82,7 +82,10 @@ import TidemarkTesting
     ) throws -> String? {
         let documents = place.documents
         for live in lives {
-            if place.hasPendingTimes, waitsForTimes(live.pipeline) { continue }
+            if place.hasPendingTimes, waitsForTimes(live.pipeline) {
+                comparison.waiting += 1
+                continue
+            }
             if !live.hasResult { return "no result of \(live.pipeline)" }
             let difference = comparison.difference(
                 live.pipeline, over: documents, found: try live.rows())

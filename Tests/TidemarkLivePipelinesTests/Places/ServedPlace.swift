@@ -68,20 +68,8 @@ final class ServedPlace: Sendable {
         }
     }
 
-    func replies(_ request: Request) async throws -> [Reply] {
-        let (events, sink) = AsyncStream.makeStream(of: StreamEvent<Reply>.self)
-        let context = CallContext(database: PlaceRounds.database)
-        _ = server.call(request, context) { sink.yield($0) }
-        var replies: [Reply] = []
-        for await event in events {
-            switch event {
-            case .message(let reply): replies.append(reply)
-            case .ended(let status):
-                if status.code != .ok { throw status }
-                return replies
-            }
-        }
-        return replies
+    private func replies(_ request: Request) async throws -> [Reply] {
+        try await server.replies(to: request, CallContext(database: PlaceRounds.database))
     }
 }
 
