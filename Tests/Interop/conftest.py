@@ -94,6 +94,14 @@ def server(tmp_path_factory):
     assert server.process.returncode == 0, "the server did not end cleanly"
 
 
+@pytest.fixture
+def own_server(tmp_path):
+    """A server that no other test uses: its memory and its reads are those of one test."""
+    server = Server(tmp_path)
+    yield server
+    server.stop()
+
+
 @pytest.fixture(scope="session")
 def client(server):
     return server.client()

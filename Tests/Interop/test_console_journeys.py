@@ -136,17 +136,9 @@ def test_accounts_are_made_changed_and_read(page, browser, server):
     assert "This server refuses this token" in page.text
 
 
-@pytest.fixture
-def quiet(tmp_path):
-    """A server whose reads are those of one test."""
-    server = Server(tmp_path)
-    yield server
-    server.stop()
-
-
-def test_an_expensive_screen_leads_to_its_query_and_its_price(browser, quiet):
-    page = Page(browser, quiet)
-    client = quiet.client("console-price")
+def test_an_expensive_screen_leads_to_its_query_and_its_price(browser, own_server):
+    page = Page(browser, own_server)
+    client = own_server.client("console-price")
     for start in (0, 500):
         batch = client.batch()
         for number in range(start, start + 500):

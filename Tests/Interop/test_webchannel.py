@@ -318,14 +318,6 @@ def memory(server):
     return int(status.split("VmRSS:")[1].split()[0])
 
 
-@pytest.fixture
-def own_server(tmp_path):
-    """A server whose memory no other test changes."""
-    server = Server(tmp_path)
-    yield server
-    server.stop()
-
-
 def test_a_reader_that_stops_holds_no_memory(own_server, place):
     server = own_server
     fill(server.client(), place, 200, "x" * 100_000, size=50)
