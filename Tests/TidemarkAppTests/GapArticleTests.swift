@@ -71,7 +71,9 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
             try await firestore.document("users/bob").setData(["totalStamps": 9])
             let rank = try await firestore.collection("users").rank(of: "ada", by: "totalStamps")
             print(rank.position, rank.freshness)
-            #expect(rank.position == 2)
+            let users = firestore.collection("users")
+            let last = try? await users.lastRank(of: "ada", by: "totalStamps")
+            #expect(rank.position == 2 && last?.position == 2)
             let stamps = firestore.collection("stamps").count
             let answer = try await stamps.getAggregation(
                 source: .default, within: .milliseconds(500))

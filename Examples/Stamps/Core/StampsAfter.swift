@@ -207,7 +207,7 @@ public final class StampsAfter: PhoneApp {
     private func showLastRank(of user: UserID) {
         let users = stack.firestore.collection(Paths.users)
         tasks.begin(self) { app in
-            let last = try? await users.rank(of: user.text, by: Paths.total, within: .zero)
+            let last = try? await users.lastRank(of: user.text, by: Paths.total)
             guard let last else { return }
             app.shown.change {
                 if $0.rank == .loading { $0.rank = .known("\(last.position)", isFresh: false) }
@@ -215,8 +215,8 @@ public final class StampsAfter: PhoneApp {
         }
     }
 
-    /// Requests the rank, which the server counts, once per launch: a read of the profile, and one
-    /// for each 1,000 users with more stamps.
+    /// Requests the rank, which the server counts, once per launch: a read for each 1,000 users with
+    /// more stamps. The profile's listener has the user's own number.
     private func countRank(of user: UserID, again: Bool = false) {
         let users = stack.firestore.collection(Paths.users)
         let patience = phone.patience
@@ -355,7 +355,7 @@ public final class StampsAfter: PhoneApp {
         return [
             "Show the newest \(Paths.window) stamps from disk: no reads.",
             "\(plan.reason) At least \(plan.prediction.atLeast) reads.",
-            "Look whether the profile has changed, and read it for the rank: at most 2 reads.",
+            "Read the profile if it has changed: at most 1 read.",
             "Count the users with more stamps: 1 read for each 1,000.",
         ]
     }

@@ -65,26 +65,34 @@ extension AggregateQuery {
     package func raced(
         within deadline: Duration?, keptAs name: String? = nil
     ) async throws(FirestoreError) -> AggregateQuerySnapshot {
-        let kept = KeptAggregates(engine: query.firestore.engine)
         let name = if let name { name } else { try keptName() }
         do throws(FirestoreError) {
             let answer = try await getAggregation(source: .server, within: deadline)
             if let values = answer.reply.values {
                 // A failed store does not matter: the caller gets the figures in any case.
-                try? await kept.keep(
+                try? await KeptAggregates(engine: query.firestore.engine).keep(
                     .init(values: values, readTime: answer.reply.readTime), named: name)
             }
             return answer
         } catch {
             guard let reason = Self.reason(error),
-                let figures = try await kept.figures(named: name)
+                let kept = try await kept(as: name, because: reason)
             else { throw error }
-            let age = query.firestore.environment.now().duration(since: figures.readTime)
-            return AggregateQuerySnapshot(
-                query: self,
-                reply: AggregationReply(values: figures.values, readTime: figures.readTime),
-                freshness: .stale(age: max(.zero, age), reason: reason))
+            return kept
         }
+    }
+
+    /// Returns the server's last figures under a name, and sends nothing; nil if there are none.
+    package func kept(
+        as name: String, because reason: StaleReason = .askedForCache
+    ) async throws(FirestoreError) -> AggregateQuerySnapshot? {
+        let kept = KeptAggregates(engine: query.firestore.engine)
+        guard let figures = try await kept.figures(named: name) else { return nil }
+        let age = query.firestore.environment.now().duration(since: figures.readTime)
+        return AggregateQuerySnapshot(
+            query: self,
+            reply: AggregationReply(values: figures.values, readTime: figures.readTime),
+            freshness: .stale(age: max(.zero, age), reason: reason))
     }
 
     private func keptName() throws(FirestoreError) -> String {

@@ -37,21 +37,55 @@ extension CollectionReference {
         let path = try field.resolved()
         let start = ContinuousClock.now
         let document = try await self.document(id).getDocument(within: deadline)
+        let value = try Self.number(in: document, at: path)
+        let left = deadline.map { max(.zero, $0 - (.now - start)) }
+        let above = whereField(path, isGreaterThan: value).count
+        let answer = try await above.raced(within: left, keptAs: rankName(of: id, by: path))
+        return Rank(answer, value: value)
+    }
+
+    /// Returns the last rank that the server has given to this device, with its age. Sends nothing
+    /// and costs no read, so a launch can show the rank before the server answers.
+    ///
+    /// - Throws: `unavailable` if the device has no rank or not the document; `notFound` and
+    ///   `invalidArgument` as ``rank(of:by:within:)``.
+    public func lastRank(
+        of id: String, by field: some FieldName
+    ) async throws(FirestoreError) -> Rank {
+        let path = try field.resolved()
+        let document = try await self.document(id).getDocument(source: .cache)
+        let value = try Self.number(in: document, at: path)
+        let above = whereField(path, isGreaterThan: value).count
+        guard let answer = try await above.kept(as: rankName(of: id, by: path)) else {
+            throw FirestoreError(
+                .unavailable, "This device has no rank of \(document.reference.path).")
+        }
+        return Rank(answer, value: value)
+    }
+
+    /// The name under which the device keeps the rank, whatever the document's number is.
+    private func rankName(of id: String, by field: FieldPath) -> String {
+        "rank \(path) \(id) \(field.segments)"
+    }
+
+    private static func number(
+        in document: DocumentSnapshot, at field: FieldPath
+    ) throws(FirestoreError) -> Double {
         guard document.exists else {
             throw FirestoreError(.notFound, "There is no \(document.reference.path).")
         }
-        let value: Double
-        switch document.fields?[path] {
-        case .integer(let number)?: value = Double(number)
-        case .double(let number)? where !number.isNaN: value = number
+        switch document.fields?[field] {
+        case .integer(let number)?: return Double(number)
+        case .double(let number)? where !number.isNaN: return number
         default:
-            throw .invalidArgument("\(document.reference.path) has no number in \(path.segments).")
+            throw .invalidArgument("\(document.reference.path) has no number in \(field.segments).")
         }
-        let left = deadline.map { max(.zero, $0 - (.now - start)) }
-        let above = whereField(path, isGreaterThan: value).count
-        let answer = try await above.raced(
-            within: left, keptAs: "rank \(self.path) \(id) \(path.segments)")
-        return Rank(
-            position: answer.count.intValue + 1, value: value, freshness: answer.freshness)
+    }
+}
+
+extension Rank {
+    fileprivate init(_ above: AggregateQuerySnapshot, value: Double) {
+        self.init(
+            position: above.count.intValue + 1, value: value, freshness: above.freshness)
     }
 }

@@ -59,7 +59,12 @@ struct LaunchDemo: Sendable {
             figures.costs.append(
                 LaunchScenario(
                     name: "with and without a diagnosis", network: LaunchNetwork.healthy.rawValue,
-                    bar: DiagnosisCost.bar, before: before, after: after, slow: after.slow))
+                    bar: DiagnosisCost.bar, before: before.cost, after: after.cost,
+                    slow: after.cost.slow))
+            figures.bills.append(
+                LaunchScenario(
+                    "bill of a launch with or without a diagnosis", on: .healthy, in: bills.edition,
+                    before: before.bills, planned: after.planned))
         }
         return figures
     }
@@ -105,7 +110,7 @@ struct LaunchDemo: Sendable {
                 "bill of a launch", on: network, in: bills.edition,
                 before: whole.before.map(\.bill), planned: whole.planned))
         ProgressLine.show("\(network.rawValue): a diagnosis")
-        let report = try await play.diagnose(network, place)
+        let (report, paid) = try await play.diagnose(network, place)
         let told = whole.after.last?.use.last?.connection
         let found = DiagnosisFigure(report, told: told)
         figures.diagnoses.append(
@@ -113,7 +118,9 @@ struct LaunchDemo: Sendable {
                 name: "diagnosis", network: network.rawValue,
                 bar: DiagnosisFigure.bar(of: network),
                 before: DiagnosisFigure(heldUpMs: before.firstContentMs), after: found,
-                why: found.wrongs(on: network), slow: found.slow))
+                why: found.wrongs(on: network)
+                    + [paid.complaint(in: bills.edition)].compactMap(\.self),
+                slow: found.slow))
         if network.reachesServer, let old = whole.before.last, let new = whole.after.last {
             figures.ranks.append(LaunchScenario(network, before: old, after: new))
         }

@@ -21,10 +21,12 @@ enum LaunchNetwork: String, CaseIterable, Sendable, ExpressibleByArgument {
     /// Returns the label of a phone on the network.
     func label(_ side: PhoneSide) -> String { "\(rawValue).\(side.rawValue)" }
 
-    /// The server options that delay the calls of the phones on the slow network.
-    static let serverOptions = PhoneSide.allCases.flatMap { side in
-        ["--fault", "label=\(Self.slow.label(side)),latency=18s"]
-    }
+    /// The label of a diagnosis on the network, which no phone has.
+    var labelOfDoctor: String { "\(rawValue).doctor" }
+
+    /// The server options that delay all calls on the slow network.
+    static let serverOptions = (PhoneSide.allCases.map(Self.slow.label) + [slow.labelOfDoctor])
+        .flatMap { ["--fault", "label=\($0),latency=18s"] }
 
     /// The network of the pictures' server. That server has one gate for all networks, because a
     /// picture's address is its name on the device.

@@ -75,7 +75,7 @@ struct LaunchPlanner: Sendable {
         if !stack.jobs.knowsProfile(of: user) { forecast.add("look for a profile", read) }
         // Within 30 minutes the profile's listener resumes, and nobody has changed the profile.
         if away > Self.resumable { forecast.add("the profile's listener", read) }
-        forecast.add("the profile, for the rank", read)
+        // The rank takes the profile from its listener.
         let above = try await usersAbove(profile.total)
         forecast.add("users above: \(above)", .count(items: above))
         return forecast

@@ -3,7 +3,6 @@ import Foundation
 import StampsCore
 import Tidemark
 import TidemarkApp
-import TidemarkHTTP
 import TidemarkPhones
 
 /// Launches both apps of journeys 1 on the networks in turn. Each launch is a separate process.
@@ -11,7 +10,7 @@ struct LaunchPlay: Sendable {
     /// The maximum time that a user waits before ending an app. It is longer than the check in the
     /// app as it was, than the budget of every stage on Tidemark, and than both take on a busy
     /// machine.
-    private static let patience = Duration.seconds(60)
+    static let patience = Duration.seconds(60)
     /// The number of stamps issued before each launch that must show new stamps.
     private static let issued = 3
     /// The pause between two such launches in seconds, because a query for changes starts five
@@ -24,7 +23,7 @@ struct LaunchPlay: Sendable {
     /// The access to the server without a network.
     let project: PhoneProject
     /// The number of seconds by which the clocks of the server and the phones are ahead.
-    private var ahead = 0.0
+    private(set) var ahead = 0.0
     private var acts = 0
 
     init(
@@ -37,7 +36,7 @@ struct LaunchPlay: Sendable {
     }
 
     /// Returns the phone of the side. There is a phone for each side.
-    private func phone(_ side: PhoneSide) -> StampsPhone { phones[side]! }
+    func phone(_ side: PhoneSide) -> StampsPhone { phones[side]! }
 
     /// Launches both apps to their ends, one after the other. If the network does not reach the
     /// server, a launch of the app as it was ends when it shows something, and one launch of the
@@ -64,7 +63,7 @@ struct LaunchPlay: Sendable {
     }
 
     /// Predicts the bill of the next launch on Tidemark.
-    private func forecast(_ network: LaunchNetwork, news: Set<String>) async throws -> Forecast {
+    func forecast(_ network: LaunchNetwork, news: Set<String>) async throws -> Forecast {
         let planner = LaunchPlanner(
             server: ground.server, project: project, plantsRead: ground.bills.plantsRead)
         guard network.reachesServer || network == .slow else {
@@ -139,31 +138,6 @@ struct LaunchPlay: Sendable {
         return uses
     }
 
-    /// Measures the time until a launch is live, alternately with a diagnosis and without. The
-    /// order changes after each pair, so other work of the machine affects both equally.
-    func costOfDiagnosis(
-        _ side: PhoneSide, _ place: LaunchPlace, times: Int
-    ) async throws -> DiagnosisCost {
-        let phone = phone(side)
-        var (with, without): ([Double], [Double]) = ([], [])
-        for number in 0..<times {
-            for diagnoses in [number.isMultiple(of: 2), !number.isMultiple(of: 2)] {
-                let settings = phone.settings(
-                    place, LaunchNetwork.healthy.label(side), diagnoses: diagnoses)
-                let use = try await phone.launch(settings, ahead: ahead, within: Self.patience) {
-                    $0.last.map(Self.isLive) ?? false
-                }
-                let time = use.first(Self.isLive) ?? .infinity
-                if diagnoses { with.append(time) } else { without.append(time) }
-            }
-        }
-        return DiagnosisCost(with: with, without: without)
-    }
-
-    private static func isLive(_ screen: Screen) -> Bool {
-        screen.isUpToDate && !screen.documents.isEmpty
-    }
-
     // MARK: Parts of a launch by themselves
 
     private static let readDeadline = Duration.milliseconds(500)
@@ -183,17 +157,5 @@ struct LaunchPlay: Sendable {
         }
         await stack.close()
         return worst
-    }
-
-    /// Runs a diagnosis to its end, without the app's initial delay, to measure each step.
-    func diagnose(_ network: LaunchNetwork, _ place: LaunchPlace) async throws -> DiagnosisReport {
-        let parts = place.firestore.split(separator: ":")
-        var doctor = Doctor(
-            DiagnosisTarget(
-                host: String(parts[0]), port: Int(parts[1]) ?? 1, usesTLS: false,
-                project: DemoPlace.project))
-        doctor.label = network.label(.after)
-        doctor.token = TokenVariable.value
-        return try await doctor.diagnose(after: .zero)
     }
 }

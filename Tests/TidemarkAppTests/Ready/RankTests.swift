@@ -57,6 +57,24 @@ import TidemarkTesting
         }
     }
 
+    @Test func `that the device has costs no read, and is asked for no more`() async throws {
+        try await world { local, writer, users in
+            _ = try await users.document("u20").getDocument()
+            do throws(FirestoreError) {
+                _ = try await users.lastRank(of: "u20", by: "totalStamps")
+                Issue.record("the device has no rank")
+            } catch { #expect(error.code == .unavailable) }
+            _ = try await users.rank(of: "u20", by: "totalStamps")
+            try await writer.document("u0").setData(["totalStamps": 99])
+            let reads = local.meter().first { $0.label == "reader" }?.reads
+            for _ in 0..<10 {
+                let last = try await users.lastRank(of: "u20", by: "totalStamps")
+                #expect(last.position == 10 && last.value == 20 && !last.isFresh)
+            }
+            #expect(local.meter().first { $0.label == "reader" }?.reads == reads)
+        }
+    }
+
     @Test func `that was never known is an error offline, within its deadline`() async throws {
         try await world { _, _, users in
             _ = try await users.document("u3").getDocument()
