@@ -250,6 +250,16 @@ def test_each_sign_up_is_predicted(tmp_path, edition):
     assert bills["refused"]["killedBills"]["reads"] == 0
 
 
+@pytest.mark.bound(300)
+def test_a_day_is_predicted_in_units(tmp_path):
+    code, played, text = play_launches(
+        tmp_path, "day", "--small", "--edition", "enterprise", "--plants-read")
+    assert code != 0, text
+    # The planted read is the only difference.
+    assert "predicted 25 read units, 4 update units, but billed 24 read units, 4 update units" in text
+    assert played[0]["after"]["reads"] == 25
+
+
 @pytest.mark.bound(120)
 @pytest.mark.parametrize("edition", ["standard", "enterprise"])
 def test_a_phone_with_healthkit_is_predicted(tmp_path, edition):

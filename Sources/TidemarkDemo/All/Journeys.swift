@@ -30,7 +30,7 @@ struct Journeys {
         let pictures = extent.pictures.filter { isChosen($0.name) }
         figures.pictures = try await PicturesDemo(rows: pictures).play(output)
         if DayDemo.isMeasured, isChosen(DayDemo.name) {
-            figures.day = try await extent.day.play(output)
+            figures.day = try await day.play(output)
         }
         figures.times = DemoTimes(firstTable: firstTable, play: seconds(), isUsual: isUsual)
         return figures
@@ -50,6 +50,12 @@ struct Journeys {
 
     private var signUps: SignUpDemo {
         var demo = extent.signUps
+        demo.bills = scenarios.bills
+        return demo
+    }
+
+    private var day: DayDemo {
+        var demo = extent.day
         demo.bills = scenarios.bills
         return demo
     }

@@ -1,4 +1,5 @@
 import Tidemark
+import TidemarkModel
 
 /// The chat, to which others write.
 final class DayChat {
@@ -35,10 +36,23 @@ final class DayChat {
         old = count
     }
 
-    /// Returns the reads that a version was billed so far.
-    func reads(of version: DayVersion) async throws -> Int {
-        try await server.bill(of: version.label).documents
+    /// Returns the bill of a version so far.
+    func bill(of version: DayVersion) async throws -> Bill {
+        try await server.bill(of: version.label)
     }
+
+    /// Returns the sizes of messages by their numbers.
+    static func rows(_ numbers: ClosedRange<Int>) -> [ExpectedRow] {
+        let paths = numbers.map { DocumentPath(unchecked: "\(DayDemo.messages)/m\($0)") }
+        let written = zip(paths, numbers).map { path, number in
+            Mutation(
+                path: path, .set(["text": .string(text(number)), "sentAt": .integer(0)]),
+                transforms: [FieldTransform(FieldPath(name: "updatedAt"), .serverTimestamp)])
+        }
+        return WrittenDocuments(written).rows(paths)
+    }
+
+    private static func text(_ number: Int) -> String { "Message \(number)" }
 
     func close() async { await direct.close() }
 
@@ -50,7 +64,7 @@ final class DayChat {
                 count += 1
                 batch.setData(
                     [
-                        "text": "Message \(count)",
+                        "text": Self.text(count),
                         "sentAt": Timestamp(seconds: Int64(count), nanoseconds: 0),
                         "updatedAt": FieldValue.serverTimestamp(),
                     ], forDocument: messages.document(newest))

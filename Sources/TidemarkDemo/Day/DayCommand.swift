@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import Tidemark
+import TidemarkModel
 
 struct DayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,6 +22,7 @@ struct DayCommand: AsyncParsableCommand {
     @Option(help: "Number of minutes on the screen.") var minutes: Int?
     @Flag(help: "Play everything at a tenth of its size.") var small = false
     @Option(help: "Write the figures to this file, as JSON.") var json: String?
+    @OptionGroup var bills: BillOptions
 
     func validate() throws {
         if let messages, !(1...100_000).contains(messages) {
@@ -34,6 +37,7 @@ struct DayCommand: AsyncParsableCommand {
         var demo = small ? DayDemo.small : DayDemo()
         demo.held = messages ?? demo.held
         demo.minutes = minutes ?? demo.minutes
+        demo.bills = bills
         var figures = DemoFigures()
         figures.day = try await demo.play(.verbose)
         try DemoEnd(json: json, judge: nil).conclude(figures, .verbose)
@@ -43,7 +47,7 @@ struct DayCommand: AsyncParsableCommand {
 extension DayDemo {
     /// Plays the day, and prints its figures as a detail.
     func play(_ output: DemoOutput) async throws -> LaunchScenario<[String: Double]> {
-        let uses: [DayVersion: DayUse] = try await play()
+        let (uses, bill) = try await play()
         output.detail(
             "\n" + Self.text(uses) + "\n\n" + Self.textOfServices(uses) + "\n" + scale)
         func figures(_ version: DayVersion) -> [String: Double] {
@@ -51,9 +55,15 @@ extension DayDemo {
             return Dictionary(uniqueKeysWithValues: named)
         }
         var after = figures(.after)
-        if let reads = uses[.after]?.reads {
-            after["predicted reads"] = Double(reads.predicted)
-            after["reads"] = Double(reads.billed)
+        let planned = bill.forecast.bill
+        after["predicted reads"] = Double(planned.reads)
+        after["reads"] = Double(bill.bill.documents)
+        if bills.edition == .enterprise {
+            let units = bill.bill.unitsRead
+            after["predicted read units"] = Double(planned.units.read)
+            after["read units"] = Double(units.read)
+            after["predicted update units"] = Double(planned.units.realtimeUpdate)
+            after["update units"] = Double(units.realtimeUpdate)
         }
         for (version, use) in Self.services(uses) {
             for figure in use.ofDay {
@@ -63,7 +73,8 @@ extension DayDemo {
         return LaunchScenario(
             name: Self.name, network: "healthy",
             bar: "each message is shown; a launch receives less than the whole chat",
-            before: figures(.before), after: after, why: complaints(uses))
+            before: figures(.before), after: after,
+            why: complaints(uses) + [bill.complaint(in: bills.edition)].compactMap(\.self))
     }
 
     /// Returns the facts that are not as they must be: the app as it was receives the whole chat at
@@ -81,11 +92,6 @@ extension DayDemo {
             complaints.append(
                 "a launch on Tidemark received \(Int(after.launch.bytes)) bytes, and as it was "
                     + "\(Int(before.launch.bytes))")
-        }
-        if let reads = after.reads, reads.billed != reads.predicted {
-            complaints.append(
-                "the day was predicted to cost \(grouped(reads.predicted)) reads, and "
-                    + "\(grouped(reads.billed)) were billed")
         }
         return complaints
     }

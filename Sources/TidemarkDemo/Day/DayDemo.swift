@@ -10,14 +10,17 @@ struct DayDemo: Sendable {
 
     /// The number of messages in the chat before the first launch.
     var held = 1_000
-    /// The number of launches. Five messages arrive before each of them.
+    /// The number of launches.
     var launches = 5
+    /// The number of messages that arrive before each launch.
+    private static let news = 5
     /// The number of messages that arrive while the chat is shown, one each half second.
     var arrivals = 20
     /// The number of minutes in which the chat is shown and a message arrives.
     var minutes = 2
     /// The duration of such a minute. A shorter one has too few bursts.
     var minute = Duration.seconds(60)
+    var bills = BillOptions()
 
     /// The demo at a tenth of its size. It shows that everything is played; its bursts are fewer
     /// than those of whole minutes.
@@ -35,16 +38,18 @@ struct DayDemo: Sendable {
         """
     }
 
-    /// Returns the use of each version.
+    /// Returns the use of each version, and the bill of the app on Tidemark behind its first launch.
     ///
     /// - Throws: ``DayError`` if an app does not show a message; the errors of the server.
-    func play() async throws -> [DayVersion: DayUse] {
+    func play() async throws -> (uses: [DayVersion: DayUse], bill: PlannedLaunch) {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-day-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
+        let data = folder.appendingPathComponent("server")
         let server = try await ServerProcess(
-            data: folder.appendingPathComponent("server"),
-            options: ["--history", "\(Ground.resumable)"])
+            data: data,
+            options: ["--history", "\(Ground.resumable)"]
+                + EnterpriseIndexes.options(of: bills.edition, in: data))
         defer { server.stop() }
         let place = DemoPlace(
             port: server.directPort, accounts: server.accountsPort, folder: folder)
@@ -62,20 +67,36 @@ struct DayDemo: Sendable {
                     version: version, servers: servers,
                     folder: place.on(version.rawValue).folder))
         }
-        let uses = try await play(phones, chat)
+        let forecast = forecast
+        let (uses, bill) = try await play(phones, chat)
         for phone in phones { await phone.close() }
         await pictures.stop()
         await chat.close()
         await author.terminate()
-        return uses
+        return (uses, PlannedLaunch(forecast: forecast, bill: bill))
     }
 
-    /// The predicted reads behind the first launch: a read for each message. A launch asks for the
-    /// changes since five minutes before the last read, so it reads the five messages again that
-    /// were sent just before that.
-    var predictedReads: Int { 5 * launches + 5 * launches + 1 + arrivals + minutes }
+    /// Predicts the bill behind the first launch. A launch asks for the changes since five minutes
+    /// before the last read, so it reads the messages again that were sent just before that. Each
+    /// message on the open screen is a change.
+    var forecast: Forecast {
+        var forecast = Forecast()
+        var (sent, again) = (held, 0)
+        for news in Array(repeating: Self.news, count: launches) + [1] {
+            let rows = DayChat.rows((sent - again + 1)...(sent + news))
+            forecast.add("changes: \(rows.count)", .query(rows))
+            sent += news
+            again = news
+        }
+        let shown = DayChat.rows((sent + 1)...(sent + arrivals + minutes))
+        forecast.addUpdates("messages on the open screen", of: shown)
+        if bills.plantsRead { forecast.add("planted: 1", .document(bytes: 1)) }
+        return forecast
+    }
 
-    private func play(_ phones: [DayPhone], _ chat: DayChat) async throws -> [DayVersion: DayUse] {
+    private func play(
+        _ phones: [DayPhone], _ chat: DayChat
+    ) async throws -> (uses: [DayVersion: DayUse], bill: Bill) {
         var uses: [DayVersion: DayUse] = [:]
         let first = try await launch(phones, chat, &uses)
         try await chat.pass()
@@ -88,25 +109,23 @@ struct DayDemo: Sendable {
             try await app.isLaunched(with: chat.newest)
         }
         try await show(apps, chat, &uses)
-        uses[.after]?.reads = DayReads(
-            predicted: predictedReads, billed: try await chat.reads(of: .after) - first)
-        return uses
+        return (uses, try await chat.bill(of: .after).minus(first))
     }
 
     /// Measures the launches. They are hours apart by the server's clock.
     ///
-    /// - Returns: The reads of the first launch on Tidemark.
+    /// - Returns: The bill of the first launch on Tidemark.
     private func launch(
         _ phones: [DayPhone], _ chat: DayChat, _ uses: inout [DayVersion: DayUse]
-    ) async throws -> Int {
-        var first = 0
+    ) async throws -> Bill {
+        var first = Bill([])
         for number in 0...launches {
             ProgressLine.show("a day: launch \(number) of \(launches)")
             try await chat.pass()
             // The first launch is of a new phone. It reads everything, once in the app's life, and
             // does not count.
-            if number == 1 { first = try await chat.reads(of: .after) }
-            if number > 0 { try await chat.send(5) }
+            if number == 1 { first = try await chat.bill(of: .after) }
+            if number > 0 { try await chat.send(Self.news) }
             for phone in phones {
                 let app = try phone.launch(ahead: chat.ahead)
                 defer { app.kill() }

@@ -1,20 +1,11 @@
-/// The reads of a played day.
-struct DayReads: Hashable, Sendable {
-    let predicted, billed: Int
-}
-
 /// The use of a phone in a day with an app, by its parts.
-struct DayUse: Hashable, Sendable {
+struct DayUse: Sendable {
     /// The use until a launch shows everything that is on the server.
     var launch = ProcessUse()
     /// The use for a message that arrives while the chat is shown.
     var message = ProcessUse()
     /// The use in a minute in which the chat is shown and a message arrives.
     var minute = ProcessUse()
-
-    /// The reads behind the first launch, as the plan of the feed predicts them, and as the server
-    /// has billed them; nil for a version whose reads are not predicted.
-    var reads: DayReads?
 
     /// The day that the figures are for: 20 launches, and four hours with the chat on the screen,
     /// in which a message arrives each minute. The system suspends the app for the rest of the day.

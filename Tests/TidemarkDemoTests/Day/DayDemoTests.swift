@@ -51,16 +51,13 @@ import TidemarkTesting
         let demo = DayDemo.small
         // Two launches with five messages each, which the next launch reads again; one more
         // message, three arrivals, and a minute.
-        #expect(demo.predictedReads == 2 * (5 + 5) + 1 + 3 + 1)
-        func complaints(_ billed: Int) -> [String] {
-            var (before, after) = (DayUse(), DayUse())
-            before.launch.bytes = 10_000
-            after.reads = DayReads(predicted: demo.predictedReads, billed: billed)
-            return demo.complaints([.before: before, .after: after])
+        #expect(demo.forecast.bill.reads == 2 * (5 + 5) + 1 + 3 + 1)
+        #expect(demo.forecast.bill.units.realtimeUpdate == 3 + 1)
+        func complaint(_ reads: Int) -> String? {
+            demo.forecast.complaint(PlannedBill(reads: reads), in: .standard)
         }
-        #expect(complaints(25) == [])
-        #expect(
-            complaints(26) == ["the day was predicted to cost 25 reads, and 26 were billed"])
+        #expect(complaint(25) == nil)
+        #expect(complaint(26)?.hasPrefix("predicted 25 reads, but billed 26 reads") == true)
     }
 
     /// The client counts the bytes of its messages too, without the frames around them.
