@@ -226,6 +226,7 @@ public final class StampsAfter: PhoneApp {
             if !again, isKnown || state.counting != nil { return }
             state.counting?.cancel()
             state.counting = Task { [weak self] in
+                await Self.waitForListener(of: users.document(user.text))
                 let rank = try? await users.rank(
                     of: user.text, by: Paths.total, within: patience)
                 if Task.isCancelled { return }
@@ -233,6 +234,15 @@ public final class StampsAfter: PhoneApp {
                 self?.state.withLock { $0.counting = nil }
             }
         }
+    }
+
+    /// Waits until the server has answered the listener of the profile. Before that, the rank would
+    /// read the profile a second time.
+    private static func waitForListener(of profile: DocumentReference) async {
+        do {
+            for try await snapshot in profile.snapshots(includeMetadataChanges: true)
+            where !snapshot.metadata.isFromCache { return }
+        } catch {}  // The screen shows the error of the profile's own listener.
     }
 
     /// - Parameter rank: The rank; nil if the server did not answer and the device has none.
