@@ -139,7 +139,7 @@ struct FaultOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The network to simulate: \
+            The network to simulate in front of the ports for documents and for files: \
             \(NetworkProfile.allCases.map(\.rawValue).joined(separator: ", ")). With healthy nothing fails, and every other network can be chosen while the \
             server runs. Without the option, only networks that affect whole calls can be chosen \
             later.

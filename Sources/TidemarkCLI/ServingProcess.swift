@@ -32,7 +32,7 @@ struct ServingProcess {
     /// The encryption for browsers; nil for none.
     let tls: ServerTLS?
     let faults: [FaultRule]
-    /// The network at the gate; nil for no gate.
+    /// The network at the gates; nil for no gates.
     let network: NetworkProfile?
     let rules: ServingRules
     /// Records the deliveries to functions.
@@ -56,8 +56,12 @@ struct ServingProcess {
             Int64(Date().timeIntervalSince1970 * 1_000_000)
         }
         deliveries.attach(recorded)
-        let gate = network.map { _ in NetworkGate(host: host, port: port) }
+        let gates = network.map { _ in
+            NetworkGates(
+                host: host, firestorePort: port, storagePort: objects.map { _ in objectsPort })
+        }
         // Behind a gate, only the gate connects to the server itself.
+        let own = gates == nil ? host : "127.0.0.1"
         let endpoint = RulesEndpoint(
             server, watch: rules.watches.common, databases: rules.watches.databases,
             settings: rules.settings)
@@ -69,13 +73,14 @@ struct ServingProcess {
             endpoints: [EmulatorEndpoints(server), TriggerEndpoint(server), exports, endpoint],
             tls: tls, hasLargeDocuments: server.hasDatabasesOfUnits)
         let grpc = GRPCServer(
-            recorded, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
+            recorded, host: own, port: gates == nil ? port : 0,
             access: callers, maxConnections: shares.firestore,
             hasLargeDocuments: server.hasDatabasesOfUnits,
             plain: { $1 ? http.acceptEncrypted($0) : http.accept($0) })
         let hub = EmulatorHub(host: host, version: "tidemark")
         hub.set(ServerEvents(server))
-        let board = FaultBoard(faulty, gate: gate, network: network ?? .healthy)
+        let board = FaultBoard(
+            faulty, objects: objects, gates: gates, network: network ?? .healthy)
         let control = ControlServer(
             server, host: host, port: controlPort, faults: board, access: access, web: web,
             rules: endpoint,
@@ -105,7 +110,8 @@ struct ServingProcess {
             if let objects {
                 group.addTask {
                     try await objects.run(
-                        host: host, port: objectsPort, web: web, maxConnections: shares.objects
+                        host: own, port: gates == nil ? objectsPort : 0, web: web,
+                        maxConnections: shares.objects
                     ) { opened.yield(.objects($0)) }
                 }
             }
@@ -119,7 +125,7 @@ struct ServingProcess {
             }
             for watch in rules.indexes { group.addTask { await watch.run() } }
             group.addTask {
-                let ports = try await openedPorts(ports, gate: gate, hub: hub)
+                let ports = try await openedPorts(ports, gates: gates, board: board, hub: hub)
                 switch end {
                 case .signal(let ready):
                     announce(ports)
@@ -131,7 +137,7 @@ struct ServingProcess {
             if case .signal = end { try await group.next() }
             try await group.next()
             if let hubProject { EmulatorHub.removeLocator(of: hubProject) }
-            await gate?.close()
+            await gates?.close()
             group.cancelAll()
         }
     }
@@ -152,39 +158,42 @@ struct ServingProcess {
         case grpc(Int), control(Int), accounts(Int), requests(Int), objects(Int)
     }
 
-    /// Returns the ports when all are open, and writes them to the files that name them.
+    /// Returns the ports when all are open, and writes them to the files that name them. A port
+    /// behind a gate is the gate's.
     private func openedPorts(
-        _ ports: AsyncStream<Opened>, gate: NetworkGate?, hub: EmulatorHub
+        _ ports: AsyncStream<Opened>, gates: NetworkGates?, board: FaultBoard, hub: EmulatorHub
     ) async throws -> EmulatorHub.Ports {
         var grpc: Int?
-        var direct: Int?
         var control: Int?
         var accountsPort: Int?
         var requests: Int?
         var objectsPort: Int?
-        for await opened in ports {
-            switch opened {
+        // The ports behind the gates, for tools that must not be affected by the network.
+        var direct: Int?
+        var objectsDirect: Int?
+        for await event in ports {
+            switch event {
             case .grpc(let port):
-                direct = port
-                grpc = try await gate?.open(to: port, network ?? .healthy) ?? port
+                (grpc, direct) = try await open(gates?.firestore, to: port, board)
             case .control(let port): control = port
             case .accounts(let port): accountsPort = port
             case .requests(let port): requests = port
-            case .objects(let port): objectsPort = port
+            case .objects(let port):
+                (objectsPort, objectsDirect) = try await open(gates?.storage, to: port, board)
             }
             guard let grpc, let control, let requests, accounts == nil || accountsPort != nil,
                 objects == nil || objectsPort != nil
             else { continue }
             if let portsFile {
-                // The direct port is not behind the gate, for tools that must not be affected by
-                // the network.
-                let past = gate == nil ? "" : direct.map { ", \"direct\": \($0)" } ?? ""
-                let third = accountsPort.map { ", \"accounts\": \($0)" } ?? ""
-                let feed = ", \"requests\": \(requests)"
-                let files = objectsPort.map { ", \"storage\": \($0)" } ?? ""
-                let text =
-                    "{\"firestore\": \(grpc), \"control\": \(control)\(past)\(third)\(feed)\(files)}\n"
-                try Data(text.utf8).write(to: URL(fileURLWithPath: portsFile), options: .atomic)
+                let ports: [(name: String, port: Int?)] = [
+                    ("firestore", grpc), ("control", control), ("direct", direct),
+                    ("accounts", accountsPort), ("requests", requests), ("storage", objectsPort),
+                    ("storageDirect", objectsDirect),
+                ]
+                let text = ports.compactMap { name, port in port.map { "\"\(name)\": \($0)" } }
+                    .joined(separator: ", ")
+                try Data("{\(text)}\n".utf8)
+                    .write(to: URL(fileURLWithPath: portsFile), options: .atomic)
             }
             let opened = EmulatorHub.Ports(
                 hub: control, firestore: grpc, accounts: accountsPort, requests: requests,
@@ -194,6 +203,16 @@ struct ServingProcess {
             return opened
         }
         throw CancellationError()
+    }
+
+    /// Opens the gate in front of a port, if there is one.
+    ///
+    /// - Returns: The port for clients, and the port behind the gate; nil without a gate.
+    private func open(
+        _ gate: NetworkGate?, to port: Int, _ board: FaultBoard
+    ) async throws -> (port: Int, direct: Int?) {
+        guard let gate else { return (port, nil) }
+        return (try await board.open(gate, to: port), port)
     }
 
     /// Prints that the server is ready.

@@ -2,23 +2,42 @@ import Hummingbird
 import Synchronization
 public import TidemarkServer
 
-/// Accepts orders of faults: for calls in a transport, and for connections at a gate.
+/// Accepts orders of faults for calls in a transport, for requests of the storage port and for
+/// connections at gates. The network is one state for all of them.
 public final class FaultBoard: Sendable {
     private let transport: FaultyTransport
-    private let gate: NetworkGate?
+    private let objects: ObjectsServer?
+    private let gates: NetworkGates?
     private let network: Mutex<NetworkProfile>
+    /// Orders are played one after the other, so that all gates end with the same network.
+    private let turns = Turns()
 
     /// - Parameters:
-    ///   - gate: The gate; nil if the server has none. Networks that need a gate are then refused.
-    ///   - network: The network that the gate already simulates.
+    ///   - objects: The files; nil if the server has none.
+    ///   - gates: The gates; nil if the server has none. Networks that need a gate are then
+    ///     refused.
+    ///   - network: The network from the start.
     public init(
-        _ transport: FaultyTransport, gate: NetworkGate? = nil,
+        _ transport: FaultyTransport, objects: ObjectsServer? = nil, gates: NetworkGates? = nil,
         network: NetworkProfile = .healthy
     ) {
         self.transport = transport
-        self.gate = gate
+        self.objects = objects
+        self.gates = gates
         self.network = Mutex(network)
-        transport.order(network)
+        orderOfCalls(network)
+    }
+
+    /// Opens a gate to a port of this machine, in the present network.
+    ///
+    /// - Returns: The gate's port, even if the network refuses connections.
+    /// - Throws: ``ControlServerError`` if the gate cannot listen at its address.
+    public func open(
+        _ gate: NetworkGate, to upstream: Int
+    ) async throws(ControlServerError) -> Int {
+        try await turns.run { [self] () async throws(ControlServerError) in
+            try await gate.open(to: upstream, network.withLock { $0 })
+        }
     }
 
     package var state: FaultState {
@@ -33,12 +52,20 @@ public final class FaultBoard: Sendable {
     /// - Parameters:
     ///   - network: The new network; nil leaves it unchanged.
     ///   - rules: The new rules; nil leaves them unchanged.
+    /// - Throws: ``Refusal`` with the reason. If a gate cannot listen again, the network is the
+    ///   earlier one at all ports, and the new rules are in force.
     func order(network: NetworkProfile?, rules: [FaultRule]?) async throws(Refusal) {
-        if let network, network.needsGate, gate == nil {
+        try await turns.run { [self] () async throws(Refusal) in
+            try await play(network: network, rules: rules)
+        }
+    }
+
+    private func play(network: NetworkProfile?, rules: [FaultRule]?) async throws(Refusal) {
+        if let network, network.needsGate, gates == nil {
             throw Refusal(
                 .conflict,
                 """
-                The network \(network.rawValue) needs a gate in front of the gRPC port. Start \
+                The network \(network.rawValue) needs gates in front of the server's ports. Start \
                 the server with --network, as in --network healthy.
                 """)
         }
@@ -48,12 +75,44 @@ public final class FaultBoard: Sendable {
             }
         }
         guard let network else { return }
-        // The rules come first, so connections that the gate resets begin again under them.
-        transport.order(network)
-        self.network.withLock { $0 = network }
-        do throws(ControlServerError) { try await gate?.play(network) } catch {
-            throw Refusal(.conflict, error.message)
+        let earlier = self.network.withLock { $0 }
+        // The rules come first, so connections that the gates reset begin again under them.
+        orderOfCalls(network)
+        do throws(ControlServerError) { try await gates?.play(network, after: earlier) } catch {
+            orderOfCalls(earlier)
+            throw Refusal(
+                .conflict, "\(error.message). The network is still \(earlier.rawValue).")
         }
+        self.network.withLock { $0 = network }
+    }
+
+    /// Sets the network's faults on whole calls.
+    private func orderOfCalls(_ network: NetworkProfile) {
+        transport.order(network)
+        objects?.faults.network.order(network)
+    }
+}
+
+/// Runs pieces of work one after the other, in the order of their arrival. The connections of the
+/// control port limit how many wait.
+private final class Turns: Sendable {
+    private let last = Mutex<Task<Void, Never>?>(nil)
+
+    func run<T: Sendable, E: Error>(
+        _ body: @escaping @Sendable () async throws(E) -> T
+    ) async throws(E) -> T {
+        let task = last.withLock { last in
+            let before = last
+            let task = Task<Result<T, E>, Never> {
+                await before?.value
+                do throws(E) { return .success(try await body()) } catch {
+                    return .failure(error)
+                }
+            }
+            last = Task { _ = await task.value }
+            return task
+        }
+        return try await task.value.get()
     }
 }
 

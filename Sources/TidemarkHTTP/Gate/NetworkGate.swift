@@ -4,8 +4,9 @@ public import TidemarkServer
 import TidemarkSystem
 import TidemarkWire
 
-/// A TCP gate in front of the gRPC port that simulates a network: slow, refusing, silent, or a
-/// captive portal. A change of the network also applies to open connections.
+/// A TCP gate in front of a port that simulates a network: slow, refusing, silent, or a
+/// captive portal. A change of the network also applies to open connections. Each connection is a
+/// link of its own, with the whole bandwidth of the network.
 ///
 /// The gate exists only if the server was started with it. Otherwise, connections do not pass
 /// through it.
@@ -42,7 +43,7 @@ public final class NetworkGate: Sendable {
     /// the new rules.
     ///
     /// - Throws: ``ControlServerError`` if the gate cannot listen again after a network that
-    ///   refuses connections.
+    ///   refuses connections. The gate then continues to refuse them, and can be asked again.
     public func play(_ network: NetworkProfile) async throws(ControlServerError) {
         try await run { $0.play(network) }
     }
@@ -129,7 +130,12 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
         for connection in Array(connections.values) {
             if isOtherForCalls { connection.reset() } else { connection.change(to: network.link) }
         }
-        if network.link != .refused { return listen() }
+        if network.link != .refused {
+            return listen().flatMapErrorThrowing { [self] error in
+                self.network = .refuse
+                throw error
+            }
+        }
         // The system refuses connections to a port without a listener.
         guard let old = listener else { return loop.makeSucceededVoidFuture() }
         listener = nil

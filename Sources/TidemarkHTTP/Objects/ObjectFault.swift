@@ -21,13 +21,13 @@ struct ObjectFault: Sendable {
         case .status(let status): return take() ? Self.failure(status) : await answer(request)
         case .reset:
             guard take() else { return await answer(request) }
-            return await reset()
+            return await request.reset()
         case .statusAfter(let status, let bytes):
             // A download has no bytes that stay.
             guard isUpload else { return await answer(request) }
             return await upload(answer, upTo: bytes) { Self.failure(status) }
         case .brokenAfter(let bytes) where isUpload:
-            return await upload(answer, upTo: bytes) { await reset() }
+            return await upload(answer, upTo: bytes) { await request.reset() }
         case .brokenAfter(let bytes): return breaking(await answer(request), after: bytes)
         case .brokenAnswer:
             return breaking(await answer(request), after: RetryInstruction.fewBytes)
@@ -64,29 +64,8 @@ struct ObjectFault: Sendable {
 
     private func stalling(_ seconds: Int64, after bytes: Int64) -> ObjectsRequest {
         request.with(limit: bytes - request.uploadOffset) {
-            if take() { try await pause(seconds) }
+            if take() { try await request.pause(.seconds(seconds)) }
         }
-    }
-
-    /// Waits for a time. The pause ends with the connection, for example because a later request
-    /// of the upload takes the place of this one.
-    private func pause(_ seconds: Int64) async throws {
-        let over = request.channel.eventLoop.makePromise(of: Void.self)
-        let timer = request.channel.eventLoop.scheduleTask(in: .seconds(seconds)) {
-            over.succeed()
-        }
-        defer { timer.cancel() }
-        request.channel.closeFuture.whenComplete { _ in over.fail(FaultyBody.Cut()) }
-        try await over.futureResult.get()
-    }
-
-    /// Resets the connection, so that the answer reaches nobody.
-    private func reset() async -> ObjectsAnswer {
-        if let provider = request.channel as? any SocketOptionProvider {
-            try? await provider.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
-        }
-        try? await request.channel.close()
-        return ObjectsAnswer(status: 500)
     }
 
     // MARK: Answers
@@ -105,7 +84,9 @@ struct ObjectFault: Sendable {
     ) -> ObjectsAnswer {
         guard answer.count > bytes, take() else { return answer }
         var answer = answer
-        answer.fault = ObjectsAnswer.Fault(after: bytes) { try await pause(seconds) }
+        answer.fault = ObjectsAnswer.Fault(after: bytes) { [request] in
+            try await request.pause(.seconds(seconds))
+        }
         return answer
     }
 
@@ -113,7 +94,7 @@ struct ObjectFault: Sendable {
     private func breakFinal(_ answer: ObjectsAnswer, after bytes: Int64) async -> ObjectsAnswer {
         guard isFinal(answer) else { return answer }
         if bytes > 0 { return breaking(answer, after: bytes) }
-        return take() ? await reset() : answer
+        return take() ? await request.reset() : answer
     }
 
     private func isFinal(_ answer: ObjectsAnswer) -> Bool {
@@ -133,6 +114,25 @@ struct ObjectFault: Sendable {
 }
 
 extension ObjectsRequest {
+    /// Waits for a time. The pause ends with the connection, for example because a later request
+    /// of the upload takes the place of this one.
+    func pause(_ time: TimeAmount) async throws {
+        let over = channel.eventLoop.makePromise(of: Void.self)
+        let timer = channel.eventLoop.scheduleTask(in: time) { over.succeed() }
+        defer { timer.cancel() }
+        channel.closeFuture.whenComplete { _ in over.fail(FaultyBody.Cut()) }
+        try await over.futureResult.get()
+    }
+
+    /// Resets the connection, so that the answer reaches nobody.
+    func reset() async -> ObjectsAnswer {
+        if let provider = channel as? any SocketOptionProvider {
+            try? await provider.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
+        }
+        try? await channel.close()
+        return ObjectsAnswer(status: 500)
+    }
+
     /// The position of the first byte of an upload's request.
     fileprivate var uploadOffset: Int64 {
         if let text = header("x-goog-upload-offset") { return ByteNumber.parse(text) ?? 0 }

@@ -14,6 +14,8 @@ package import TidemarkObjects
 package final class ObjectFaults: Sendable {
     private let tests = Mutex(RetryTests())
     private let callers: ObjectCallers
+    /// The faults on whole requests of the simulated network. Orders of tests do not meet them.
+    let network = ObjectNetwork()
 
     init(_ callers: ObjectCallers) { self.callers = callers }
 
@@ -26,8 +28,10 @@ package final class ObjectFaults: Sendable {
         do throws(ObjectRefusal) {
             if let answer = try await answerAboutTests(request) { return answer }
         } catch { return .cloud(error) }
-        guard let fault = fault(of: request) else { return await answer(request) }
-        return await fault.play(answer)
+        return await network.play(request) { request in
+            guard let fault = fault(of: request) else { return await answer(request) }
+            return await fault.play(answer)
+        }
     }
 
     /// Orders faults.

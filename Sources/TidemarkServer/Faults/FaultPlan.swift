@@ -23,11 +23,12 @@ public struct FaultPlan: Sendable {
 
     /// Returns the effects on a call. If two rules set the same effect, the first counts.
     ///
-    /// - Parameter roll: Returns a number in `0 ..< 1`; called once for each matching rule with a
-    ///   share.
+    /// - Parameters:
+    ///   - method: The RPC; nil for a request that is no RPC, which only rules for every RPC match.
+    ///   - roll: Returns a number in `0 ..< 1`; called once for each matching rule with a share.
     /// - Returns: The effects; nil if there is no fault.
     public mutating func effects(
-        on method: RPCMethod, label: String?, roll: () -> Double
+        on method: RPCMethod?, label: String?, roll: () -> Double
     ) -> FaultEffects? {
         var effects: FaultEffects?
         for index in entries.indices where entries[index].rule.matches(method, label) {
@@ -59,7 +60,7 @@ extension FaultPlan.Entry {
 }
 
 extension FaultRule {
-    fileprivate func matches(_ method: RPCMethod, _ label: String?) -> Bool {
+    fileprivate func matches(_ method: RPCMethod?, _ label: String?) -> Bool {
         if let wanted = self.method, wanted != method { return false }
         guard let wanted = self.label else { return true }
         return label.map { wanted.utf8.elementsEqual($0.utf8) } ?? false

@@ -3,8 +3,9 @@ import TidemarkModel
 /// Networks by name, for a demo or a test.
 ///
 /// Fault rules in ``FaultyTransport`` produce the effects on calls, because single calls are
-/// visible there. A gate before the gRPC port produces the effects on connections and bytes: only
-/// there are handshakes, frames and pings also delayed, and the gate does not interpret the bytes.
+/// visible there; the storage port applies those for every call to its requests. A gate before each
+/// of the two ports produces the effects on connections and bytes: only there are handshakes,
+/// frames and pings also delayed, and the gate does not interpret the bytes.
 public enum NetworkProfile: String, Hashable, Sendable, CaseIterable {
     case healthy
     /// 400 ms round trip, 1.6 Mbit/s, and 2 % lost packets. Source: journeys 1.
@@ -21,7 +22,8 @@ public enum NetworkProfile: String, Hashable, Sendable, CaseIterable {
     /// A login page answers instead of the server.
     case captive
 
-    /// The fault rules of the network.
+    /// The fault rules of the network. A request of the storage port meets the rules without an
+    /// RPC, which have a latency, an error or a lost response.
     public var rules: [FaultRule] {
         switch self {
         case .healthy, .threeG, .refuse, .blackhole, .captive: return []
