@@ -99,10 +99,11 @@ struct UploadAnswer: Hashable, Sendable {
 
     var isSuccess: Bool { (200..<300).contains(status) }
 
-    /// True if the same request can succeed later.
+    /// True if the same request can succeed later. Storage never redirects: a redirect, or a demand
+    /// for a login to the network (511), is the answer of a captive portal.
     var isPassing: Bool {
         switch status {
-        case 408, 425, 429, 500, 502, 503, 504: true
+        case 300..<400, 408, 425, 429, 500, 502, 503, 504, 511: true
         default: false
         }
     }

@@ -219,6 +219,26 @@ import Testing
         #expect(machine.record.session != nil, "the user can sign in again")
     }
 
+    /// A portal answers in the place of Storage, at any request. Nothing is refused or lost by it.
+    @Test(arguments: [302, 303, 307, 511])
+    func `an upload waits behind a captive portal`(status: Int) {
+        var machine = UploadMachine(target())
+        _ = machine.step(.begin, at: moment())
+        _ = machine.step(.copy(.same), at: moment())
+        var effects = machine.step(.answer(UploadAnswer(status)), at: moment())
+        #expect(afterWait(&machine, effects) == .start)
+        effects = started(&machine)
+        for _ in 0..<10 {
+            effects = machine.step(.answer(UploadAnswer(status)), at: moment())
+            #expect(afterWait(&machine, effects) == .query(address: "s"))
+        }
+        #expect(machine.record.session?.address == "s")
+        effects = machine.step(.answer(UploadAnswer(200, .active, received: 0)), at: moment())
+        #expect(
+            request(effects)
+                == .chunk(address: "s", offset: 0, length: Int(Self.unit), isLast: false))
+    }
+
     @Test func `the server says when, within an hour`() {
         var machine = open()
         let asked = UploadAnswer(429, retryAfter: .seconds(30))
