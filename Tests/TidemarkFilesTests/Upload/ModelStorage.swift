@@ -71,6 +71,8 @@ enum ModelFault: CaseIterable {
     case lateReport
     /// An answer without its header fields, as a proxy gives it.
     case bareAnswer
+    /// A captive portal answers in the place of Storage.
+    case portal
 }
 
 /// Storage as the facts describe it, for one object. Written for tests, from the protocol alone.
@@ -108,6 +110,7 @@ struct ModelStorage {
         case .timedOut: return UploadAnswer(408)
         case .unauthenticated: return UploadAnswer(401, .final)
         case .bareAnswer: return UploadAnswer(200)
+        case .portal: return UploadAnswer(dice.pick([302, 307, 511]))
         case .sessionsGone: sessions = [:]
         case .brokenChunk: return broken(request, part, &dice)
         case .sessionGone410, .sessionCancelled: end(request, fault == .sessionGone410)

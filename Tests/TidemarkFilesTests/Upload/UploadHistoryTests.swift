@@ -26,7 +26,7 @@ import Testing
     #if TIDEMARK_DEFECTS
         @Test(arguments: [
             UploadDefects.resendsBlindly, .comparesNothing, .finishesUnseen, .copyUnchecked,
-            .progressOfSession,
+            .progressOfSession, .believesPortals,
         ])
         func `a planted defect is found`(defect: UploadDefects) {
             let found = (0..<5_000).first { seed in
