@@ -132,7 +132,8 @@ struct ServeCommand: AsyncParsableCommand {
     /// Opens the data, and reads all files that the options name.
     func prepare() async throws -> Prepared {
         let shares = PortShares(
-            descriptors: DescriptorLimit.raise(), hasObjects: accountsOptions.files.storage)
+            descriptors: DescriptorLimit.raise(), hasObjects: accountsOptions.files.storage,
+            hasGates: try faultOptions.profile() != nil)
         let directory = memory ? nil : data ?? ".tidemark"
         let firebase = try firebaseFile()
         var configuration = FirestoreServer.Configuration(

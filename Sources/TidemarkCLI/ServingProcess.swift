@@ -56,10 +56,7 @@ struct ServingProcess {
             Int64(Date().timeIntervalSince1970 * 1_000_000)
         }
         deliveries.attach(recorded)
-        let gates = network.map { _ in
-            NetworkGates(
-                host: host, firestorePort: port, storagePort: objects.map { _ in objectsPort })
-        }
+        let gates = network.map { _ in makeGates() }
         // Behind a gate, only the gate connects to the server itself.
         let own = gates == nil ? host : "127.0.0.1"
         let endpoint = RulesEndpoint(
@@ -140,6 +137,15 @@ struct ServingProcess {
             await gates?.close()
             group.cancelAll()
         }
+    }
+
+    private func makeGates() -> NetworkGates {
+        func gate(_ port: Int, share: Int) -> NetworkGate {
+            NetworkGate(host: host, port: port, maxConnections: min(share, 1_000))
+        }
+        return NetworkGates(
+            firestore: gate(port, share: shares.firestore),
+            storage: objects.map { _ in gate(objectsPort, share: shares.objects) })
     }
 
     /// The gate for callers of Firestore. With signed tokens, their holders and callers with the

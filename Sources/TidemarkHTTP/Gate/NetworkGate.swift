@@ -11,20 +11,23 @@ import TidemarkWire
 /// The gate exists only if the server was started with it. Otherwise, connections do not pass
 /// through it.
 public final class NetworkGate: Sendable {
-    /// The maximum number of open connections. Further connections are reset.
-    static let maxConnections = 1_000
-
     private let loop: any EventLoop
     private let table: GateTable
 
     /// - Parameters:
     ///   - host: An address of this machine, or `localhost`.
     ///   - port: The port; 0 for a free port.
+    ///   - maxConnections: The maximum number of open connections, which need two file descriptors
+    ///     each. Further connections are reset.
     ///   - onBytes: Receives the number of bytes as they arrive, from clients and from the server.
     ///     The gate calls it on its event loop, so it must return immediately.
-    public init(host: String, port: Int, onBytes: @escaping @Sendable (Int) -> Void = { _ in }) {
+    public init(
+        host: String, port: Int, maxConnections: Int = 1_000,
+        onBytes: @escaping @Sendable (Int) -> Void = { _ in }
+    ) {
         loop = MultiThreadedEventLoopGroup.singleton.next()
-        table = GateTable(loop: loop, host: host, port: port, onBytes: onBytes)
+        table = GateTable(
+            loop: loop, host: host, port: port, maxConnections: maxConnections, onBytes: onBytes)
     }
 
     /// Opens the gate to a server on this machine.
@@ -70,7 +73,8 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
     private let host: String
     private var port: Int
     private let onBytes: @Sendable (Int) -> Void
-    private let limit = ConnectionLimit(most: 2 * NetworkGate.maxConnections)
+    private let maxConnections: Int
+    private let limit: ConnectionLimit
     private var upstream = 0
     private var network = NetworkProfile.healthy
     private var listener: (any Channel)?
@@ -82,9 +86,12 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
     let place: String
 
     init(
-        loop: any EventLoop, host: String, port: Int, onBytes: @escaping @Sendable (Int) -> Void
+        loop: any EventLoop, host: String, port: Int, maxConnections: Int,
+        onBytes: @escaping @Sendable (Int) -> Void
     ) {
         self.loop = loop
+        self.maxConnections = maxConnections
+        limit = ConnectionLimit(most: 2 * maxConnections)
         self.onBytes = onBytes
         self.host = host == "localhost" ? "127.0.0.1" : host
         self.port = port
@@ -159,7 +166,7 @@ private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
             GateEnd(
                 received: { connection.received($0) }, writable: { connection.writable() },
                 closed: { connection.closed() }))
-        if connections.count >= NetworkGate.maxConnections { return connection.reset() }
+        if connections.count >= maxConnections { return connection.reset() }
         connections[id] = connection
         connection.start()
     }

@@ -7,13 +7,9 @@ public struct NetworkGates: Sendable {
     /// The gate in front of the port for files; nil if the server has no such port.
     public let storage: NetworkGate?
 
-    /// - Parameters:
-    ///   - host: An address of this machine, or `localhost`.
-    ///   - firestorePort: The port for documents; 0 for a free port.
-    ///   - storagePort: The port for files; 0 for a free port, nil for no such gate.
-    public init(host: String, firestorePort: Int, storagePort: Int?) {
-        firestore = NetworkGate(host: host, port: firestorePort)
-        storage = storagePort.map { NetworkGate(host: host, port: $0) }
+    public init(firestore: NetworkGate, storage: NetworkGate?) {
+        self.firestore = firestore
+        self.storage = storage
     }
 
     /// Changes the network of all gates.

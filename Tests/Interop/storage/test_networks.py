@@ -31,8 +31,8 @@ BROKEN = (requests.ConnectionError, requests.Timeout)
 class Place(Server):
     """A server whose network changes while it runs."""
 
-    def __init__(self, folder, *options):
-        super().__init__(folder, 0, "--storage", *options)
+    def __init__(self, folder, *options, **more):
+        super().__init__(folder, 0, "--storage", *options, **more)
         ports = json.loads((self.data / "ports.json").read_text())
         # The port behind the gate.
         self.direct = ports.get("storageDirect")
@@ -385,3 +385,23 @@ def test_many_orders_at_a_time_end_in_one_network(place):
         thread.join(60)
     expected = {"refuse": "refused", "captive": "portal", "healthy": "server"}
     assert place.heard() == [expected[place.order()[1]["network"]]] * 2
+
+
+def test_silent_connections_leave_room_for_others(tmp_path):
+    """Callers behind a blackhole hold descriptors of both gates, and a server may have few."""
+    place = Place(tmp_path, "--network", "blackhole", limits="ulimit -n 400")
+    callers = []
+    for _ in range(300):
+        for port in (place.port, place.storage_port):
+            caller = socket.create_connection(("127.0.0.1", port), timeout=30)
+            callers.append(caller)
+    assert place.object("none") is None
+    web = Web(place)
+    web.base = web.base.replace(f":{place.storage_port}/", f":{place.direct}/")
+    web.upload("direct", b"abc")
+    place.play("healthy")
+    for caller in callers:
+        caller.close()
+    assert place.heard() == ["server", "server"]
+    Web(place).upload("later", b"abc")
+    place.stop()

@@ -71,10 +71,12 @@ import TidemarkTesting
         _ network: NetworkProfile = .healthy, _ body: (Place) async throws -> Void
     ) async throws {
         let local = try LocalFirestore.start()
-        let gates = NetworkGates(host: "127.0.0.1", firestorePort: 0, storagePort: 0)
+        let storage = NetworkGate(host: "127.0.0.1", port: 0)
+        let gates = NetworkGates(
+            firestore: NetworkGate(host: "127.0.0.1", port: 0), storage: storage)
         let board = FaultBoard(FaultyTransport(local.server), gates: gates, network: network)
         var ports: [Int] = []
-        for gate in [gates.firestore, try #require(gates.storage)] {
+        for gate in [gates.firestore, storage] {
             let server = try await ServerBootstrap(group: Self.group)
                 .childChannelInitializer { channel in
                     channel.writeAndFlush(ByteBuffer(string: "hello"), promise: nil)
