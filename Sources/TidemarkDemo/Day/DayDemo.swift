@@ -67,7 +67,8 @@ struct DayDemo: Sendable {
                     version: version, servers: servers,
                     folder: place.on(version.rawValue).folder))
         }
-        let forecast = forecast
+        var forecast = forecast
+        if bills.plantsRead { forecast.add("planted: 1", .document(bytes: 1)) }
         let (uses, bill) = try await play(phones, chat)
         for phone in phones { await phone.close() }
         await pictures.stop()
@@ -90,7 +91,6 @@ struct DayDemo: Sendable {
         }
         let shown = DayChat.rows((sent + 1)...(sent + arrivals + minutes))
         forecast.addUpdates("messages on the open screen", of: shown)
-        if bills.plantsRead { forecast.add("planted: 1", .document(bytes: 1)) }
         return forecast
     }
 
