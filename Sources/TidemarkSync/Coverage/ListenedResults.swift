@@ -11,6 +11,24 @@ package struct ListenedResults: Sendable {
             self.heardAt = heardAt
             self.paths = paths
         }
+
+        /// True if the server bills a listener that resumes now only for changes.
+        ///
+        /// - Parameter lastUse: The times at which the last use began and ended, if known: its
+        ///   listeners were open until its end.
+        package func isRecent(at now: Timestamp, lastUse: ClosedRange<Timestamp>?) -> Bool {
+            let end = lastUse.map { heardAt >= $0.lowerBound ? $0.upperBound : .min } ?? .min
+            return now.duration(since: max(heardAt, end)) <= ReadBilling.resumeWindow
+        }
+
+        /// True if the filter of names, with which the server ends the first answer of an old
+        /// listener, does not show which rows have left. The client then reads the result again.
+        package func areMisled(by present: [DocumentPath], in database: DatabaseID) -> Bool {
+            let gone = Set(paths).subtracting(present)
+            if present.isEmpty { return !gone.isEmpty }
+            let filter = BloomFilter(names: present.map { $0.name(in: database) })
+            return gone.contains { filter.mightContain($0.name(in: database)) }
+        }
     }
 
     /// The maximum number of results, the newest first.

@@ -64,6 +64,23 @@ public struct PlannedBill: Hashable, Sendable, Codable {
             units: BilledUnits(read: UnitBilling.count(items: items)))
     }
 
+    /// Returns the bill of a listener whose result has changed: its new and changed rows, those
+    /// that come from below, and those that leave it because they changed.
+    ///
+    /// - Parameter isChanged: Returns true for a document that exists and has changed.
+    package static func changes(
+        from old: [DocumentPath], to rows: [(path: DocumentPath, bytes: Int)],
+        isChanged: (DocumentPath) -> Bool
+    ) -> (rows: Int, bill: PlannedBill) {
+        let before = Set(old)
+        let sent = rows.filter { !before.contains($0.path) || isChanged($0.path) }
+        var bill = PlannedBill()
+        for row in sent { bill += .update(bytes: row.bytes) }
+        let left = before.subtracting(rows.map(\.path)).filter(isChanged)
+        for _ in left { bill += .removal }
+        return (sent.count + left.count, bill)
+    }
+
     public static func += (left: inout PlannedBill, right: PlannedBill) {
         left.reads += right.reads
         left.units += right.units

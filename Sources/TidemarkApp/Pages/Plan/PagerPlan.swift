@@ -34,10 +34,6 @@ public struct PagerPlan: Sendable {
         var rows: [ExpectedDocument]
     }
 
-    /// The time for which a listener may be closed and still be billed only for changes, as Google
-    /// documents it.
-    static let resumeWindow = Duration.seconds(30 * 60)
-
     /// The server's time of the next request. Move it on as time passes in the planned use.
     public var now: Timestamp
     /// The requests so far, in order.
@@ -117,8 +113,10 @@ public struct PagerPlan: Sendable {
             let rows = page(after: window.after, limit: window.limit)
             let isTouched = window.rows.contains { paths.contains($0.path) }
             guard rows != window.rows || isTouched else { continue }
-            let read = Self.step(from: window.rows, to: rows, server) { paths.contains($0.path) }
-            if read.rows > 0 { reads.append(PlannedRead(kind: .live, read)) }
+            let read = changes(.live, from: window.rows.map(\.path), to: rows) {
+                paths.contains($0.path)
+            }
+            if read.rows > 0 { reads.append(read) }
             show(rows, in: id)
         }
     }
@@ -145,15 +143,16 @@ public struct PagerPlan: Sendable {
     private mutating func listen(_ id: Int, after place: PagePosition?, limit: Int) {
         let rows = page(after: place, limit: limit)
         let held = heldTarget(after: place, limit: limit)
-        if let held, isRecent(held) {
-            let old = held.paths.compactMap { server[$0] }
-            let read = Self.step(from: old, to: rows, server) { $0.changedAt > held.heardAt }
-            reads.append(PlannedRead(kind: .resume, read))
+        if let held, held.isRecent(at: now, lastUse: lastUse) {
+            reads.append(
+                changes(.resume, from: held.paths, to: rows) { $0.changedAt > held.heardAt })
             // The server names what it has deleted.
             for path in held.paths where server[path] == nil { device.held[path] = nil }
         } else {
             reads.append(.query(.page, rows))
-            if let held, isMisled(held, rows) { reads.append(.query(.page, rows)) }
+            if held?.areMisled(by: rows.map(\.path), in: query.rows.firestore.databaseID) == true {
+                reads.append(.query(.page, rows))
+            }
         }
         windows[id] = Window(after: place, limit: limit, rows: rows)
         show(rows, in: id)
@@ -175,24 +174,6 @@ public struct PagerPlan: Sendable {
     ) -> ListenedResults.Rows? {
         guard let asked = try? query.page(after: place, limit: limit).runnable() else { return nil }
         return targets.take(asked)
-    }
-
-    /// True if the server bills the listener only for changes.
-    private func isRecent(_ held: ListenedResults.Rows) -> Bool {
-        // The listeners of the last use were open until its end.
-        let end = lastUse.map { held.heardAt >= $0.lowerBound ? $0.upperBound : .min } ?? .min
-        return now.duration(since: max(held.heardAt, end)) <= Self.resumeWindow
-    }
-
-    /// True if the filter of names, with which the server ends the first answer of an old listener,
-    /// does not show which rows have left the page. The client then reads the page again.
-    private func isMisled(_ held: ListenedResults.Rows, _ rows: [ExpectedDocument]) -> Bool {
-        let present = Set(rows.map(\.path))
-        let gone = held.paths.filter { !present.contains($0) }
-        if rows.isEmpty { return !gone.isEmpty }
-        let database = query.rows.firestore.databaseID
-        let filter = BloomFilter(names: rows.map { $0.path.name(in: database) })
-        return gone.contains { filter.mightContain($0.name(in: database)) }
     }
 
     /// Looks up the documents that the device holds in a page and the server does not, each with a
@@ -228,31 +209,15 @@ public struct PagerPlan: Sendable {
                 .snapshot(id, rows.map(\.pageRow), isFromCache: false, named: rows.count)))
     }
 
-    // MARK: Changes of a page
-
-    /// Returns the bill of a page that has changed: its new and changed rows, those that come from
-    /// below, and those that leave it because they changed.
-    private static func step(
-        from old: [ExpectedDocument], to rows: [ExpectedDocument], _ server: PlannedServer,
+    /// Returns the read of a page that has changed.
+    private func changes(
+        _ kind: PlannedRead.Kind, from old: [DocumentPath], to rows: [ExpectedDocument],
         isChanged: (ExpectedDocument) -> Bool
-    ) -> (rows: Int, bill: PlannedBill) {
-        let (before, now) = (Set(old.map(\.path)), Set(rows.map(\.path)))
-        var result = (rows: 0, bill: PlannedBill())
-        for row in rows where !before.contains(row.path) || isChanged(row) {
-            result.rows += 1
-            result.bill += .update(bytes: row.row.documentBytes)
-        }
-        for path in before.subtracting(now) {
-            guard let present = server[path], isChanged(present) else { continue }
-            result.rows += 1
-            result.bill += .removal
-        }
-        return result
-    }
-}
-
-extension PlannedRead {
-    fileprivate init(kind: Kind, _ step: (rows: Int, bill: PlannedBill)) {
-        self.init(kind: kind, rows: step.rows, bill: step.bill)
+    ) -> PlannedRead {
+        let shown = Dictionary(rows.map { ($0.path, $0) }) { first, _ in first }
+        let found = PlannedBill.changes(
+            from: old, to: rows.map { ($0.path, $0.row.documentBytes) },
+            isChanged: { (shown[$0] ?? server[$0]).map(isChanged) ?? false })
+        return PlannedRead(kind: kind, rows: found.rows, bill: found.bill)
     }
 }
