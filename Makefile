@@ -105,6 +105,7 @@ long: setup
 	TIDEMARK_BACKFILL_SEEDS="0..<3000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.BackfillHistoryTests
 	TIDEMARK_MIGRATION_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter TidemarkMigrationTests.FillHistoryTests
 	TIDEMARK_PLAN_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter PagerPlanTests
+	TIDEMARK_LIVE_PLAN_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter LivePlanTests
 	TIDEMARK_BUDGET_DAYS="0..<10000" $(SWIFT) test --skip-build --filter TidemarkSyncTests.BudgetHistoryTests
 	TIDEMARK_STORE_SEEDS="0..<5000" $(SWIFT) test --skip-build --filter "A reader of FirebaseFirestore"
 	TIDEMARK_OBJECT_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkObjectsTests.ObjectHistoryTests

@@ -31,6 +31,16 @@ import TidemarkTesting
                 show(snapshot.results, isFresh: snapshot.freshness.isFresh)
             if isShown { break }
         }
+        let now = firestore.environment.now()
+        let messages = try await firestore.collection("messages").getDocuments().documents
+            .compactMap { ExpectedSourceDocument($0) }
+        var message = messages[0]
+        message.fields["by"] = .string("p2")
+        var plan = try await unread.plan(of: messages, at: now)
+        let opening = plan.bill.reads
+        plan.commit([message])  // while it is open
+        let each = plan.bill.reads - opening
+        #expect(opening == 0 && each == 1)
         let newest = firestore.collection("messages").order(by: "n", descending: true).limit(to: 3)
         let sizes = newest.pipeline().aggregate([Field("size").sum().as("total")])
         let total = try await sizes.execute(source: .cache)

@@ -36,9 +36,6 @@ package final class PipelineListener: Sendable {
     private let inbox = Mutex(Inbox())
     private let state = Mutex<State?>(nil)
 
-    /// The maximum number of documents of a `documents` source: each has a listener.
-    static let maxDocuments = 100
-
     package init(
         _ pipeline: PipelineValue, of client: LiveClient, options: SnapshotListenOptions,
         observer: @escaping Observer
@@ -67,24 +64,16 @@ package final class PipelineListener: Sendable {
 
     /// Returns the queries to listen to, and prepares the computation.
     private func queries(_ plan: SourcePlan) throws(FirestoreError) -> [QueryValue] {
-        var queries: [QueryValue] = []
-        for source in plan.sources {
-            switch source {
-            case .rows(let query), .words(let query, _): queries.append(query)
-            case .documents(let paths):
-                if paths.count > Self.maxDocuments {
-                    throw .invalidArgument(
-                        """
-                        A live pipeline can listen to at most \(Self.maxDocuments) documents by \
-                        name. Use a collection with a where.
-                        """)
+        var queries = try plan.listenedSources(in: client.database).map(\.query)
+        #if TIDEMARK_DEFECTS
+            if BillDefect.planted == .wholeCollections {
+                queries = queries.map { query in
+                    var query = query
+                    (query.filter, query.orders, query.limit) = (nil, [], nil)
+                    return query
                 }
-                queries += paths.map { QueryValue.document($0, in: client.database) }
             }
-        }
-        if queries.isEmpty {
-            throw .invalidArgument("A pipeline of literals alone never changes.")
-        }
+        #endif
         let (count, options) = (queries.count, options)
         state.withLock { state in
             state = State(
