@@ -131,7 +131,22 @@ final class SourcePlan: Sendable {
     }
 }
 
+extension SourcePlan {
+    /// The query of the first source, if it has conditions, an order or a limit; otherwise nil.
+    var selectingQuery: QueryValue? {
+        guard pipeline.firstScan != nil, case .rows(let query)? = sources.first,
+            query.filter != nil || !query.orders.isEmpty || query.limit != nil
+        else { return nil }
+        return query
+    }
+}
+
 extension ViewDocument {
+    /// True if the server has not set all server timestamps of the document.
+    var hasPendingTimes: Bool {
+        hasLocalMutations && document.fields.withEstimatedTimes != document.fields
+    }
+
     /// The document, with the device's time in place of each server timestamp that the server has
     /// not set yet. Functions on timestamps then work for pending writes too.
     var withEstimatedTimes: Document {

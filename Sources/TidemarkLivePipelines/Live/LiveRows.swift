@@ -27,12 +27,12 @@ package struct LiveRows: Sendable {
 
     init(
         _ rows: [Row], sources: LiveSources, searches: [QueryValue],
-        words: [WordIndexDefinition], now: Timestamp
+        words: [WordIndexDefinition], hasPendingTimes: Bool, now: Timestamp
     ) {
         self.rows = rows
         freshness = sources.freshness(now: now)
         time = freshness.readTime ?? now
-        hasPendingWrites = sources.havePendingWrites
+        hasPendingWrites = sources.havePendingWrites || hasPendingTimes
         searched = searches.map { query in
             SearchedDocuments(
                 query, words: words, usesIndex: false, completeAt: sources.readTime)

@@ -7,21 +7,28 @@ import TidemarkPipelines
 package final class PipelineListener: Sendable {
     package typealias Observer = @Sendable (Result<LiveRows, FirestoreError>) -> Void
 
-    /// A snapshot of one source.
-    private typealias Item = (source: Int, result: Result<ViewSnapshot, SyncError>)
+    fileprivate enum Item {
+        /// A snapshot of one source.
+        case view(source: Int, Result<ViewSnapshot, SyncError>)
+        /// A look at the cache, for the first source.
+        case times(PendingTimes)
+    }
 
     private struct Inbox {
         var items: [Item] = []
         /// True while a job on the queue will take the items.
         var isScheduled = false
         var handles: [any CancellableCall] = []
+        var times: PendingTimesReader?
         var isStopped = false
     }
 
     /// The state of the computation, which only the queue uses.
-    private struct State {
+    fileprivate struct State {
         var live: LivePipeline
         var sources: LiveSources
+        /// The documents of the first source; nil if it has no conditions, order or limit.
+        var timed: TimedDocuments?
         var last: LiveRows?
         /// The collections that are searched, and the fields in which.
         let searches: [QueryValue]
@@ -74,16 +81,27 @@ package final class PipelineListener: Sendable {
                 }
             }
         #endif
-        let (count, options) = (queries.count, options)
+        let (count, options, database) = (queries.count, options, client.database)
+        let selecting = plan.selectingQuery
         state.withLock { state in
             state = State(
                 live: LivePipeline(plan.pipeline, sourceCount: count),
                 sources: LiveSources(count: count, options),
+                timed: selecting.map { TimedDocuments($0, in: database) },
                 searches: plan.sources.compactMap { source in
                     if case .words(let query, _) = source { query } else { nil }
                 })
         }
+        if let selecting { readTimes(of: selecting) }
         return queries
+    }
+
+    /// Prepares the looks at documents whose server timestamps are pending.
+    private func readTimes(of query: QueryValue) {
+        let reader = PendingTimesReader(query, in: client.engine) { [weak self] in
+            self?.take(.times($0))
+        }
+        inbox.withLock { $0.times = reader }
     }
 
     private func listen(to queries: [QueryValue]) {
@@ -91,25 +109,34 @@ package final class PipelineListener: Sendable {
         let options = SyncEngine.ListenOptions(
             includeMetadataChanges: true,
             source: options.source == .cache ? .cache : .default, tag: client.tag)
+        let times = inbox.withLock(\.times)
+        times?.start()
         let handles = queries.enumerated().map { source, query in
-            client.listen(query, options) { [weak self] in self?.take((source, $0)) }
+            client.listen(query, options) { [weak self] in
+                self?.take(.view(source: source, $0))
+                if source == 0 { times?.rowsChanged() }
+            }
         }
         let isLate = inbox.withLock { inbox in
             if !inbox.isStopped { inbox.handles = handles }
             return inbox.isStopped
         }
-        if isLate { for handle in handles { handle.cancel() } }
+        if isLate {
+            times?.stop()
+            for handle in handles { handle.cancel() }
+        }
     }
 
     /// Ends the listeners and a computation in progress. The observer is not called afterwards.
     package func stop() {
         evaluation.cancel()
-        let handles = inbox.withLock { inbox in
+        let (handles, times) = inbox.withLock { inbox in
             inbox.isStopped = true
             inbox.items = []
-            defer { inbox.handles = [] }
-            return inbox.handles
+            defer { (inbox.handles, inbox.times) = ([], nil) }
+            return (inbox.handles, inbox.times)
         }
+        times?.stop()
         for handle in handles { handle.cancel() }
     }
 
@@ -157,15 +184,11 @@ package final class PipelineListener: Sendable {
         let context = evaluation.context(
             client.database, client.environment, words: current.words)
         let now = context.now
-        for (source, result) in items {
-            switch result {
-            case .failure(let error): throw FirestoreError(error)
-            case .success(let view):
-                current.sources.take(view, of: source, now: now)
-                do throws(PipelineError) {
-                    try current.live.step(view.pipelineChanges, of: source, in: context)
-                } catch { throw FirestoreError(error.status) }
-            }
+        for item in items {
+            let (source, changes) = try current.take(item, now: now)
+            do throws(PipelineError) {
+                try current.live.step(changes, of: source, in: context)
+            } catch { throw FirestoreError(error.status) }
         }
         guard current.sources.areKnown else {
             state = current
@@ -177,7 +200,7 @@ package final class PipelineListener: Sendable {
         }
         let news = LiveRows(
             rows.map(LiveRows.Row.init), sources: current.sources, searches: current.searches,
-            words: current.words, now: now)
+            words: current.words, hasPendingTimes: current.timed?.arePending == true, now: now)
         let isNew = current.last.map { isNews(news, after: $0) } ?? true
         if isNew { current.last = news }
         state = current
@@ -188,5 +211,21 @@ package final class PipelineListener: Sendable {
         if old.rows != new.rows { return true }
         return options.includeMetadataChanges
             && (old.freshness != new.freshness || old.hasPendingWrites != new.hasPendingWrites)
+    }
+}
+
+extension PipelineListener.State {
+    /// Returns the changes of a source's documents.
+    fileprivate mutating func take(
+        _ item: PipelineListener.Item, now: Timestamp
+    ) throws(FirestoreError) -> (source: Int, changes: [LivePipeline.Change]) {
+        switch item {
+        case .times(let times): return (0, timed?.take(times) ?? [])
+        case .view(_, .failure(let error)): throw FirestoreError(error)
+        case .view(let source, .success(let view)):
+            sources.take(view, of: source, now: now)
+            let changes = view.pipelineChanges
+            return (source, source == 0 ? timed?.take(changes) ?? changes : changes)
+        }
     }
 }

@@ -46,10 +46,12 @@ extension Pipeline {
     /// and on databases of every edition. Pending writes are included.
     ///
     /// The client listens to the collections, with the conditions, orders and limits that stand
-    /// directly behind the first of them. These see the server timestamp of a pending write once
-    /// the server has set it, as a query's do; the other stages see the device's time. Collections
-    /// of unions and subqueries are listened to as a whole. Costs the reads of these listeners: one
-    /// for each document that the server sends.
+    /// directly behind the first of them. Collections of unions and subqueries are listened to as a
+    /// whole. Costs the reads of these listeners: one for each document that the server sends.
+    ///
+    /// A server timestamp that the server has not set yet is the device's time in every stage. A
+    /// limit directly behind the first collection then has rows of the cache, and lacks rows that
+    /// the device does not hold.
     ///
     /// `count`, `countIf`, `countDistinct`, `sum`, `average`, `minimum` and `maximum` by group are
     /// maintained by difference: a change of one document costs the same, whatever the number of

@@ -95,6 +95,45 @@ import TidemarkTesting
         await devices.local.stop()
     }
 
+    @Test func `take the device's time for a pending server timestamp`() async throws {
+        let devices = try Devices()
+        let device = devices.device
+        let begin = Timestamp(seconds: 1_600_000_000, nanoseconds: 0)
+        for n in 1...3 {
+            try await devices.other.document("notes/n\(n)").setData([
+                "at": begin.advanced(by: .seconds(n)), "by": "p\(n)",
+            ])
+        }
+        let notes = device.pipeline().collection("notes").where(Field("at").greaterThan(begin))
+        let newest = notes.sort([Field("at").descending()]).limit(2)
+        let counted = notes.aggregate([CountAll().as("n")], groups: [Field("by")])
+        var rows = newest.snapshots(includeMetadataChanges: true).makeAsyncIterator()
+        var counts = counted.snapshots().makeAsyncIterator()
+        _ = try await first(of: &rows) { $0.freshness.isFresh && $0.results.count == 2 }
+        _ = try await first(of: &counts) { $0.numbers("by", "n").count == 3 }
+        await device.disableNetwork()
+        _ = try await device.document("notes/mine").enqueueSetData([
+            "at": FieldValue.serverTimestamp(), "by": "me",
+        ])
+        let own = try await first(of: &rows) { $0.results.map(\.id) == ["mine", "n3"] }
+        #expect(own.metadata.hasPendingWrites)
+        _ = try await first(of: &counts) { $0.numbers("by", "n")["me"] == 1 }
+        // The row leaves both before the server knows it, and n2 is there again.
+        _ = try await device.document("notes/mine").enqueueDelete()
+        _ = try await first(of: &rows) { $0.results.map(\.id) == ["n3", "n2"] }
+        _ = try await first(of: &counts) { $0.numbers("by", "n")["me"] == nil }
+        _ = try await device.document("notes/n1").enqueueUpdateData([
+            "at": FieldValue.serverTimestamp()
+        ])
+        _ = try await first(of: &rows) { $0.results.map(\.id) == ["n1", "n3"] }
+        await device.enableNetwork()
+        _ = try await first(of: &rows) {
+            $0.results.map(\.id) == ["n1", "n3"] && !$0.metadata.hasPendingWrites
+                && $0.freshness.isFresh
+        }
+        await devices.local.stop()
+    }
+
     @Test func `end with an error, and say what cannot be live`() async throws {
         let devices = try Devices()
         let all = devices.device.pipeline().collection("messages")

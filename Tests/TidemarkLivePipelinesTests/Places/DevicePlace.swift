@@ -102,15 +102,6 @@ final class DevicePlace {
         }
     }
 
-    /// True if a document of the device has a server timestamp that the server has not set yet.
-    var hasPendingTimes: Bool {
-        offline?.values.contains { document in
-            document.fields?.contains { entry in
-                if case .pendingServerTimestamp = entry.value { true } else { false }
-            } == true
-        } == true
-    }
-
     func replies(_ request: Request) -> [Reply] {
         let found = Mutex<[Reply]>([])
         let context = CallContext(database: PlaceRounds.database)

@@ -62,30 +62,11 @@ import TidemarkTesting
         func put(_ result: Result<LiveRows, FirestoreError>) { state.withLock { $0 = result } }
     }
 
-    /// True if conditions or an order directly behind the collection concern the only field that
-    /// has server timestamps. They see the time of a pending write once the server has set it.
-    private func waitsForTimes(_ pipeline: PipelineValue) -> Bool {
-        let a = FieldPath(name: "a")
-        func concerns(_ filter: FilterValue) -> Bool {
-            switch filter {
-            case .and(let parts), .or(let parts): parts.contains(where: concerns)
-            case .field(let field, _, _), .unary(let field, _): field == a
-            }
-        }
-        let scan = try? pipeline.validated(in: PlaceRounds.database).firstScan
-        guard let scan else { return false }
-        return scan.orders.contains { $0.field == a } || scan.filter.map(concerns) == true
-    }
-
     private func fault(
         _ place: DevicePlace, _ lives: [Live], _ comparison: inout PlaceComparison
     ) throws -> String? {
         let documents = place.documents
         for live in lives {
-            if place.hasPendingTimes, waitsForTimes(live.pipeline) {
-                comparison.waiting += 1
-                continue
-            }
             if !live.hasResult { return "no result of \(live.pipeline)" }
             let difference = comparison.difference(
                 live.pipeline, over: documents, found: try live.rows())
