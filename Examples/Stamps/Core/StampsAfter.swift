@@ -215,8 +215,8 @@ public final class StampsAfter: PhoneApp {
         }
     }
 
-    /// Requests the rank, which the server counts, once per launch: a read for each 1,000 users with
-    /// more stamps. The profile's listener has the user's own number.
+    /// Requests the rank, which the server counts, once per launch: a read for each 1,000 users
+    /// with more stamps. The profile's listener has the user's own number.
     private func countRank(of user: UserID, again: Bool = false) {
         let users = stack.firestore.collection(Paths.users)
         let patience = phone.patience

@@ -38,7 +38,8 @@ struct DayDemo: Sendable {
         """
     }
 
-    /// Returns the use of each version, and the bill of the app on Tidemark behind its first launch.
+    /// Returns the use of each version, and the bill of the app on Tidemark behind its first
+    /// launch.
     ///
     /// - Throws: ``DayError`` if an app does not show a message; the errors of the server.
     func play() async throws -> (uses: [DayVersion: DayUse], bill: PlannedLaunch) {

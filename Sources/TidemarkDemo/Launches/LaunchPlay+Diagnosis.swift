@@ -25,7 +25,7 @@ extension LaunchPlay {
         return launches
     }
 
-    /// Launches the app until nothing appears any more without user action.
+    /// Launches the app until its screen is complete.
     ///
     /// - Returns: The time until the launch is live, its bill, and on Tidemark the predicted bill.
     private func launch(
@@ -46,8 +46,8 @@ extension LaunchPlay {
         screen.isUpToDate && !screen.documents.isEmpty
     }
 
-    /// True if the last answer of the server is on the screen. The app as it was is not waited for
-    /// longer than until it is live.
+    /// True if the last answer of the server is on the screen. The app as it was ends as soon as it
+    /// is live.
     private static func isSettled(_ screen: Screen, side: PhoneSide, truth: [String]) -> Bool {
         if side == .before { return isLive(screen) }
         return isLive(screen) && screen.documents == truth && screen.hasAllPictures

@@ -45,6 +45,7 @@ struct CacheExchange {
                 .exchanged(
                     query.documents, synced: query.synced, hasToken: !query.resumeToken.isEmpty))
         }
+        views.cacheWasExchanged()
     }
 
     /// Makes a new cache for a damaged one, with the queue that is in memory. The old file is kept

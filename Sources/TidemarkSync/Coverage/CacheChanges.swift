@@ -29,8 +29,9 @@ package final class CacheChanges: Sendable {
     }
 
     /// Calls `body` on the engine's executor each time that the device's own writes change
-    /// documents of the collection: when they are journalled, acknowledged or rejected. If a query
-    /// compares a time that the server has yet to set, no listener reports such a row.
+    /// documents of the collection: when they are journalled, acknowledged or rejected, and when
+    /// another cache takes the place of this one. If a query compares a time that the server has
+    /// yet to set, no listener reports such a row.
     package func onOwnChange(_ body: @escaping @Sendable () -> Void) {
         onOwn.withLock { $0 = body }
     }
@@ -48,6 +49,13 @@ package final class CacheChanges: Sendable {
             state.paths = []
         }
         if isOwn { onOwn.withLock(\.self)?() }
+    }
+
+    /// Records that another cache has taken the place of this one, so each document can differ.
+    func noteExchange() {
+        if !isOwnOnly { return }
+        state.withLock { $0 = State(isOutgrown: true) }
+        onOwn.withLock(\.self)?()
     }
 
     /// Returns the changes since the last call; nil if there were more than are recorded.

@@ -190,6 +190,7 @@ final class QueryViews: @unchecked Sendable {
 
     func follow(_ id: UInt64, _ changes: CacheChanges) { followers[id] = changes }
     func unfollow(_ id: UInt64) { followers[id] = nil }
+    func cacheWasExchanged() { for followed in followers.values { followed.noteExchange() } }
 
     // MARK: What the views hold
 

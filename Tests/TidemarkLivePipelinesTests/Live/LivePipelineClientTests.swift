@@ -134,6 +134,28 @@ import TidemarkTesting
         await devices.local.stop()
     }
 
+    /// The listener's query does not match the time that the server has not set, so the listener
+    /// itself has nothing to say when the user leaves.
+    @Test func `show no other user a pending server timestamp`() async throws {
+        let devices = try Devices()
+        let device = devices.device
+        let end = Timestamp(seconds: 4_000_000_000, nanoseconds: 0)
+        let notes = device.pipeline().collection("notes").where(Field("at").lessThan(end))
+        try await device.changeUser(to: "ann")
+        var rows = notes.snapshots().makeAsyncIterator()
+        _ = try await first(of: &rows) { $0.freshness.isFresh }
+        await device.disableNetwork()
+        _ = try await device.document("notes/ann").enqueueSetData([
+            "at": FieldValue.serverTimestamp()
+        ])
+        _ = try await first(of: &rows) { $0.results.map(\.id) == ["ann"] }
+        try await device.changeUser(to: "bob")
+        _ = try await first(of: &rows) { $0.results.isEmpty }
+        try await device.changeUser(to: "ann")
+        _ = try await first(of: &rows) { $0.results.map(\.id) == ["ann"] }
+        await devices.local.stop()
+    }
+
     @Test func `end with an error, and say what cannot be live`() async throws {
         let devices = try Devices()
         let all = devices.device.pipeline().collection("messages")
