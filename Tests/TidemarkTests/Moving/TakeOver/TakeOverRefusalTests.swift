@@ -89,8 +89,8 @@ import TidemarkTesting
     }
 
     /// Each table is damaged, one block after the other: no result is taken whose rows are not
-    /// certain, and whatever can be read of the documents is there. Each place costs 28 syncs of the
-    /// disk, which take seconds where the disk is busy, so each part of the places is a test.
+    /// certain, and whatever can be read of the documents is there. Each place costs 28 syncs of
+    /// the disk, which take seconds where the disk is busy, so each part of the places is a test.
     @Test(arguments: 0..<parts) func `in which a block is damaged gives the rest`(
         part: Int
     ) async throws {
