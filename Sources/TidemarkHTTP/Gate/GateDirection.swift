@@ -20,6 +20,9 @@ final class GateDirection {
     private var isHeld = false
     private var isFinished = false
     private var isReading = false
+    /// True while pieces are written. A write reports a full destination immediately, which asks
+    /// for a drain.
+    private var isForwarding = false
     private var timer: Scheduled<Void>?
 
     init(from source: any Channel, to destination: any Channel, _ pacing: Pacing) {
@@ -46,7 +49,7 @@ final class GateDirection {
 
     func push(_ bytes: ByteBuffer) {
         var bytes = bytes
-        if queue.isEmpty, !isHeld, pacing.isImmediate {
+        if queue.isEmpty, !isHeld, !isForwarding, pacing.isImmediate {
             return destination.writeAndFlush(bytes, promise: nil)
         }
         while let piece = bytes.readSlice(length: min(bytes.readableBytes, Self.pieceBytes)),
@@ -71,20 +74,26 @@ final class GateDirection {
     }
 
     func drain() {
-        guard !isHeld else { return updateReading() }
+        guard !isHeld, !isForwarding else { return updateReading() }
         let now = now
-        let count = queue.prefix { $0.due <= now }.count
-        if count > 0 {
-            for piece in queue.prefix(count) {
-                queuedBytes -= piece.bytes.readableBytes
-                destination.write(piece.bytes, promise: nil)
-            }
-            queue.removeFirst(count)
-            destination.flush()
-        }
+        forward(queue.prefix { $0.due <= now }.count)
         if queue.isEmpty, isFinished { destination.close(promise: nil) }
         if let first = queue.first?.due { wake(after: first - now) }
         updateReading()
+    }
+
+    /// Writes the first pieces of the queue.
+    private func forward(_ count: Int) {
+        if count == 0 { return }
+        isForwarding = true
+        defer { isForwarding = false }
+        let pieces = queue.prefix(count)
+        queue.removeFirst(count)
+        for piece in pieces {
+            queuedBytes -= piece.bytes.readableBytes
+            destination.write(piece.bytes, promise: nil)
+        }
+        destination.flush()
     }
 
     private func wake(after delay: Duration) {
