@@ -155,17 +155,24 @@ def sizes(dice):
     return found
 
 
+def photos(dice, folder):
+    """Writes the photos as files of a new folder. Returns their hashes by number."""
+    folder.mkdir()
+    hashes = {}
+    for number, size in enumerate(sizes(dice)):
+        content = dice.randbytes(size)
+        (folder / f"{number}.bin").write_bytes(content)
+        hashes[number] = hashlib.sha256(content).hexdigest()
+    return hashes
+
+
 @pytest.mark.bound(300 + 12 * ROUNDS)
 def test_photos_are_sent_through_kills_again_and_again(tmp_path):
     print(f"TIDEMARK_KILL_SEED={SEED}")
     dice = random.Random(SEED)
     files, cache, data = tmp_path / "files", tmp_path / "cache", tmp_path / "server"
-    files.mkdir(), data.mkdir()
-    hashes = {}
-    for number, size in enumerate(sizes(dice)):
-        content = dice.randbytes(size)
-        (files / f"{number}.bin").write_bytes(content)
-        hashes[number] = hashlib.sha256(content).hexdigest()
+    data.mkdir()
+    hashes = photos(dice, files)
     total = sum(file.stat().st_size for file in files.iterdir())
     server = Server(data, 0, "--storage")
     link = Link(random.Random(SEED + 1))

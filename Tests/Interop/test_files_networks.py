@@ -4,7 +4,6 @@ TIDEMARK_NETWORK_ROUNDS sets the number of changes of the network (default 10), 
 TIDEMARK_KILL_SEED the random seed.
 """
 
-import hashlib
 import os
 import random
 import types
@@ -12,7 +11,7 @@ import types
 import pytest
 
 from storage.test_networks import Place
-from test_files_kill_loop import PHOTOS, Life, compare, forget, sizes
+from test_files_kill_loop import PHOTOS, Life, compare, forget, photos
 
 ROUNDS = int(os.environ.get("TIDEMARK_NETWORK_ROUNDS", "10"))
 SEED = int(os.environ.get("TIDEMARK_KILL_SEED", "0")) or random.randrange(1 << 30)
@@ -25,12 +24,8 @@ def test_photos_are_sent_through_changing_networks(tmp_path):
     print(f"TIDEMARK_KILL_SEED={SEED}")
     dice = random.Random(SEED)
     files, cache, data = tmp_path / "files", tmp_path / "cache", tmp_path / "server"
-    files.mkdir(), data.mkdir()
-    hashes = {}
-    for number, size in enumerate(sizes(dice)):
-        content = dice.randbytes(size)
-        (files / f"{number}.bin").write_bytes(content)
-        hashes[number] = hashlib.sha256(content).hexdigest()
+    data.mkdir()
+    hashes = photos(dice, files)
     # The first request of the app meets a portal.
     place = Place(data, "--network", BAD[0])
     life = Life(
