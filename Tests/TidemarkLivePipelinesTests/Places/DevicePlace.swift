@@ -103,16 +103,7 @@ final class DevicePlace {
     }
 
     func replies(_ request: Request) -> [Reply] {
-        let found = Mutex<[Reply]>([])
-        let context = CallContext(database: PlaceRounds.database)
-        _ = server.call(request, context) { event in
-            switch event {
-            case .message(let reply): found.withLock { $0.append(reply) }
-            case .ended(let status): precondition(status.code == .ok, "\(status)")
-            }
-        }
-        thread.time.runUntilIdle()
-        return found.withLock { $0 }
+        thread.replies(of: server, to: request, in: PlaceRounds.database)
     }
 
     /// Returns the rows of a pipeline on the cache; nil if it fails for a document.

@@ -26,6 +26,21 @@ final class PlaceThread: Sendable {
         if mustRun { time.runUntilIdle() }
     }
 
+    /// Returns the replies of a server on this thread to a request that it must accept.
+    func replies(
+        of server: FirestoreServer, to request: Request, in database: DatabaseID
+    ) -> [Reply] {
+        let found = Mutex<[Reply]>([])
+        _ = server.call(request, CallContext(database: database)) { event in
+            switch event {
+            case .message(let reply): found.withLock { $0.append(reply) }
+            case .ended(let status): precondition(status.code == .ok, "\(status)")
+            }
+        }
+        time.runUntilIdle()
+        return found.withLock { $0 }
+    }
+
     func run(_ job: () -> Void) {
         let wasInJob = state.withLock { state in
             defer { state.isInJob = true }

@@ -119,16 +119,7 @@ final class BilledPlace {
     }
 
     private func replies(_ request: Request) -> [Reply] {
-        let found = Mutex<[Reply]>([])
-        let context = CallContext(database: Self.database)
-        _ = server.call(request, context) { event in
-            switch event {
-            case .message(let reply): found.withLock { $0.append(reply) }
-            case .ended(let status): precondition(status.code == .ok, "\(status)")
-            }
-        }
-        thread.time.runUntilIdle()
-        return found.withLock { $0 }
+        thread.replies(of: server, to: request, in: Self.database)
     }
 
     /// Returns the plan of a pipeline.
