@@ -25,7 +25,7 @@ import TidemarkTesting
         }
     }
 
-    /// What the first bytes of a connection say.
+    /// The answer to the first bytes of a connection.
     private enum Heard: Equatable {
         case refused, portal, server
 
@@ -159,7 +159,7 @@ import TidemarkTesting
 
     @Test(arguments: NetworkProfile.allCases)
     func `a request meets the rules for every call`(network: NetworkProfile) {
-        // Each number is taken once: 0, 1/1000 and so on, in a mixed order.
+        // The calls take each number once: 0, 1/1000 and so on, in a mixed order.
         let number = Mutex(0)
         let objects = ObjectNetwork {
             number.withLock { number in
