@@ -64,9 +64,9 @@ let table = """
     TidemarkREST: TidemarkModel TidemarkWire
     TidemarkServer: TidemarkModel TidemarkRules TidemarkStore TidemarkPipelines
     TidemarkObjects: TidemarkSystem TidemarkModel TidemarkStore Crypto
-    TidemarkHTTP: +TidemarkWire +TidemarkServer TidemarkObjects TidemarkSystem TidemarkREST Crypto
-        CryptoExtras Hummingbird HummingbirdCore HummingbirdHTTP2 JWTKit Logging NIOHTTP1 NIOSSL
-        NIOTLS NIOWebSocket SwiftASN1 X509
+    TidemarkHTTP: +TidemarkWire +TidemarkServer TidemarkResilience TidemarkObjects TidemarkSystem
+        TidemarkREST Crypto CryptoExtras Hummingbird HummingbirdCore HummingbirdHTTP2 JWTKit Logging
+        NIOHTTP1 NIOSSL NIOTLS NIOWebSocket SwiftASN1 X509
     TidemarkExport: TidemarkSystem TidemarkModel TidemarkREST
     TidemarkConsole: TidemarkModel TidemarkRules TidemarkServer TidemarkObjects TidemarkHTTP
     TidemarkAudit: TidemarkModel TidemarkResilience TidemarkWire AsyncHTTPClient CoreMetrics Logging

@@ -1,5 +1,6 @@
 import Hummingbird
 import Synchronization
+import TidemarkResilience
 public import TidemarkServer
 
 /// Accepts orders of faults for calls in a transport, for requests of the storage port and for
@@ -10,7 +11,8 @@ public final class FaultBoard: Sendable {
     private let gates: NetworkGates?
     private let network: Mutex<NetworkProfile>
     /// Orders are played one after the other, so that all gates end with the same network.
-    private let turns = Turns()
+    /// The connections of the control port limit how many wait.
+    private let turns = Serial()
 
     /// - Parameters:
     ///   - objects: The files; nil if the server has none.
@@ -90,29 +92,6 @@ public final class FaultBoard: Sendable {
     private func orderOfCalls(_ network: NetworkProfile) {
         transport.order(network)
         objects?.faults.network.order(network)
-    }
-}
-
-/// Runs pieces of work one after the other, in the order of their arrival. The connections of the
-/// control port limit how many wait.
-private final class Turns: Sendable {
-    private let last = Mutex<Task<Void, Never>?>(nil)
-
-    func run<T: Sendable, E: Error>(
-        _ body: @escaping @Sendable () async throws(E) -> T
-    ) async throws(E) -> T {
-        let task = last.withLock { last in
-            let before = last
-            let task = Task<Result<T, E>, Never> {
-                await before?.value
-                do throws(E) { return .success(try await body()) } catch {
-                    return .failure(error)
-                }
-            }
-            last = Task { _ = await task.value }
-            return task
-        }
-        return try await task.value.get()
     }
 }
 

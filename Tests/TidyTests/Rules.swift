@@ -111,7 +111,7 @@ enum ImportRules {
         "TidemarkObjects": ["TidemarkModel", "TidemarkStore", "TidemarkSystem", "Crypto"],
         "TidemarkHTTP": [
             "TidemarkModel", "TidemarkObjects", "TidemarkRules", "TidemarkStore", "TidemarkServer",
-            "TidemarkREST",
+            "TidemarkREST", "TidemarkResilience",
             "TidemarkSystem", "TidemarkWire", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2",
             "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS", "NIOWebSocket",
             "Logging", "JWTKit", "Crypto", "CryptoExtras", "SwiftASN1", "X509",

@@ -134,7 +134,7 @@ public final class Accounts: Sendable {
             held.withLock { if $0.session == nil { $0.state = .signedOut(.nobody) } }
             return .signedOut
         }
-        try? await changing.run { [self] in
+        await changing.run { [self] in
             if held.withLock({ $0.session }) == nil { await install(session, tells: false) }
         }
         return .signedIn(user ?? session.user)
@@ -165,7 +165,7 @@ public final class Accounts: Sendable {
             user: signIn.user, idToken: signIn.idToken, refreshToken: signIn.refreshToken,
             expires: now() + signIn.lifetime, installation: installation, isOfSignUp: isOfSignUp,
             appleUser: credential?.appleUser ?? known?.appleUser)
-        try await inTurn { [self] () async throws(AccountError) in
+        try await changing.run { [self] () async throws(AccountError) in
             try keep(session)
             await install(session, tells: true)
         }
@@ -183,19 +183,11 @@ public final class Accounts: Sendable {
     public func signOut(
         _ reason: SignOutReason, erasing: Bool
     ) async throws(AccountError) {
-        try await inTurn { [self] () async throws(AccountError) in
+        try await changing.run { [self] () async throws(AccountError) in
             do throws(CredentialStoreError) { try store.write(.session, nil) } catch {
                 throw .storage(error)
             }
             await remove(reason, erasing: erasing)
-        }
-    }
-
-    private func inTurn(
-        _ body: @escaping @Sendable () async throws(AccountError) -> Void
-    ) async throws(AccountError) {
-        do { try await changing.run(body) } catch let error as AccountError { throw error } catch {
-            throw .unreachable("It was cancelled.")
         }
     }
 
@@ -338,7 +330,7 @@ extension Accounts: TokenProvider {
             let reason = error.last as? AccountError ?? .unreachable("No refresh in time.")
             switch reason {
             case .sessionExpired, .accountDisabled, .accountGone:
-                try? await changing.run { [self] in await expire(old) }
+                await changing.run { [self] in await expire(old) }
             default: break
             }
             throw reason
@@ -370,7 +362,7 @@ extension Accounts: TokenProvider {
 
     /// Ends the session because the user has withdrawn the permission. The data on the device stay.
     func revoked(_ old: StoredSession) async -> Bool {
-        let hasEnded = try? await changing.run { [self] in
+        await changing.run { [self] in
             guard let session = held.withLock({ $0.session }), session.user == old.user,
                 session.appleUser == old.appleUser
             else { return false }
@@ -378,7 +370,6 @@ extension Accounts: TokenProvider {
             await remove(.revoked, erasing: false)
             return true
         }
-        return hasEnded ?? false
     }
 
     /// Ends the session because the server no longer accepts the credentials. The data on the
@@ -387,23 +378,5 @@ extension Accounts: TokenProvider {
         guard held.withLock({ $0.session?.refreshToken == old.refreshToken }) else { return }
         try? store.write(.session, nil)
         await remove(.expired, erasing: false)
-    }
-}
-
-/// Runs pieces of work one after the other, in the order of their arrival.
-final class Serial: Sendable {
-    private let last = Mutex<Task<Void, Never>?>(nil)
-
-    func run<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
-        let task = last.withLock { last in
-            let before = last
-            let task = Task {
-                await before?.value
-                return try await body()
-            }
-            last = Task { _ = try? await task.value }
-            return task
-        }
-        return try await task.value
     }
 }

@@ -114,7 +114,7 @@ public final class LibraryIdentity: IdentityProvider {
     // MARK: The library's user
 
     private func follow() async {
-        try? await turns.run { [self] in await apply(library.user.flatMap(UserID.init)) }
+        await turns.run { [self] in await apply(library.user.flatMap(UserID.init)) }
     }
 
     /// Changes the client's user, then the state, and then informs the observers.
