@@ -69,16 +69,24 @@ public final class GRPCTransport: Sendable {
     func didSend(message bytes: Int) { sentBytes.add(bytes + 5, ordering: .relaxed) }
     func didReceive(message bytes: Int) { receivedBytes.add(bytes + 5, ordering: .relaxed) }
 
-    func channel() throws(RPCStatus) -> Channel {
+    /// Returns the present channel, or a new one.
+    func channel() throws(RPCStatus) -> Channel { try withChannel { _ in } }
+
+    /// Returns the channel for a new stream, which must call ``Channel/leave()`` when it has ended.
+    func enterChannel() throws(RPCStatus) -> Channel { try withChannel { $0.enter() } }
+
+    /// - Parameter use: Is called before another thread can retire the channel.
+    private func withChannel(_ use: (Channel) -> Void) throws(RPCStatus) -> Channel {
         // A `Result` carries the typed error out of the lock.
         try state.withLock { state -> Result<Channel, RPCStatus> in
             if state.isClosed {
                 return .failure(RPCStatus(.cancelled, "The connection was closed."))
             }
-            if let channel = state.channel { return .success(channel) }
             do throws(RPCStatus) {
-                let channel = try Channel(endpoint)
+                let channel =
+                    if let present = state.channel { present } else { try Channel(endpoint) }
                 state.channel = channel
+                use(channel)
                 return .success(channel)
             } catch {
                 return .failure(error)

@@ -36,4 +36,22 @@ import TidemarkServer
             #expect(await loopback.client.answer(to: query).replies == rows)
         }
     }
+
+    /// The change can come between the choice of a connection and the opening of a stream on it.
+    @Test func `loses no call that begins at the same time`() async throws {
+        let reply = Reply.runQuery(
+            RunQueryReply(document: document("rooms/a"), readTime: Timestamp(microseconds: 7)))
+        let query = Request.runQuery(RunQueryRequest(query: Query(collectionID: "rooms")))
+        try await Loopback.with(ScriptedTransport(replies: [reply])) { loopback in
+            for _ in 0..<100 {
+                await withTaskGroup(of: RPCStatus.self) { group in
+                    for _ in 0..<4 {
+                        group.addTask { await loopback.client.answer(to: query).status }
+                        loopback.client.networkChanged()
+                    }
+                    for await status in group { #expect(status == .ok) }
+                }
+            }
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
+import Synchronization
 import TidemarkModel
 
 /// A gRPC connection, which connects when its first stream is opened.
@@ -17,7 +18,14 @@ final class Channel: Sendable {
     /// window allows 5 MB/s from a server 100 ms away.
     static let window = 1 << 19
 
+    private struct Use {
+        /// The number of streams that have chosen the channel and have not ended.
+        var streams = 0
+        var isRetired = false
+    }
+
     let transport: Transport
+    private let use = Mutex(Use())
     private let connecting: Task<Void, Never>
 
     init(_ endpoint: GRPCTransport.Endpoint) throws(RPCStatus) {
@@ -75,8 +83,28 @@ final class Channel: Sendable {
         return .dns(host: endpoint.host, port: endpoint.port)
     }
 
-    /// Closes the connection after its open streams have ended.
-    func retire() { transport.beginGracefulShutdown() }
+    /// Adds a stream, before the stream is opened. A shutdown that began between the choice of the
+    /// channel and the stream's first bytes would end the stream.
+    func enter() { use.withLock { $0.streams += 1 } }
+
+    /// Removes a stream that has ended.
+    func leave() {
+        let isLast = use.withLock { use in
+            use.streams -= 1
+            assert(use.streams >= 0, "a stream left a channel twice")
+            return use.isRetired && use.streams == 0
+        }
+        if isLast { transport.beginGracefulShutdown() }
+    }
+
+    /// Closes the connection after its streams have ended.
+    func retire() {
+        let isUnused = use.withLock { use in
+            use.isRetired = true
+            return use.streams == 0
+        }
+        if isUnused { transport.beginGracefulShutdown() }
+    }
 
     /// Closes the connection: gracefully if no stream is left, otherwise immediately.
     func close() async {

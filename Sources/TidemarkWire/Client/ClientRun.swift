@@ -72,7 +72,8 @@ extension GRPCTransport {
     fileprivate func run(
         _ method: RPCMethod, _ body: @Sendable (ClientRPCStream) async throws -> RPCStatus
     ) async throws -> RPCStatus {
-        let channel = try channel()
+        let channel = try enterChannel()
+        defer { channel.leave() }
         var options = CallOptions.defaults
         options.waitForReady = false
         options.maxRequestMessageBytes = Self.maxMessageBytes
