@@ -6,8 +6,9 @@ enum ReadTarget: Equatable, Sendable {
     case query(Query)
 }
 
-/// Reads with a deadline. A live view answers immediately; otherwise the server answers, or the
-/// cache when the time is up.
+/// Reads with a deadline. A live view answers immediately. A listen under way to the same rows
+/// answers when the server does, because a call would pay for the rows a second time. Otherwise the
+/// server answers a call. The cache answers when the time is up.
 // @unchecked: used only on the engine's executor, like the engine.
 final class OneShotReads: @unchecked Sendable {
     typealias Completion = CacheReads.Completion
@@ -16,6 +17,8 @@ final class OneShotReads: @unchecked Sendable {
     private struct Waiting {
         let timer: any CancellableCall
         let completion: Completion
+        /// The read's own listener, while the read waits for a listen.
+        var listener: UInt64?
     }
 
     private let context: EngineContext
@@ -23,6 +26,7 @@ final class OneShotReads: @unchecked Sendable {
     private let reachability: Reachability
     private let connection: ListenConnection
     private let queries: ListenedQueries
+    private let listeners: Listeners
     private let calls: OneShotCalls
     private let answers: AnswerStore
     private let cache: CacheReads
@@ -33,17 +37,21 @@ final class OneShotReads: @unchecked Sendable {
     private static let patience = OnlineState.patience
     /// The time limit of an attempt without retries.
     private static let noTime = Duration.microseconds(1)
+    /// The id of the first read's listener. An app's listeners are numbered from 1 and do not reach
+    /// this number.
+    private static let firstListener: UInt64 = 1 << 63
 
     init(
         _ context: EngineContext, meter: BillingMeter, reachability: Reachability,
-        connection: ListenConnection, queries: ListenedQueries, calls: OneShotCalls,
-        answers: AnswerStore, cache: CacheReads
+        connection: ListenConnection, queries: ListenedQueries, listeners: Listeners,
+        calls: OneShotCalls, answers: AnswerStore, cache: CacheReads
     ) {
         self.context = context
         self.meter = meter
         self.reachability = reachability
         self.connection = connection
         self.queries = queries
+        self.listeners = listeners
         self.calls = calls
         self.answers = answers
         self.cache = cache
@@ -74,7 +82,8 @@ final class OneShotReads: @unchecked Sendable {
         _ target: ReadTarget, deadline: Duration?, tag: ReadTag,
         completion: @escaping Completion
     ) {
-        if let live = live(target) {
+        let listened = listened(target)
+        if let live = listened.flatMap(live) {
             meter.countCached()
             return completion(.success(live))
         }
@@ -99,7 +108,16 @@ final class OneShotReads: @unchecked Sendable {
             self?.finish(id, fromCache: target, .deadlinePassed)
         }
         waiting[id] = Waiting(timer: timer, completion: completion)
-        // The call continues after the deadline, and stores its result for the next read.
+        if let listened, connection.isListening(to: listened.targetID), !listened.view.isFresh {
+            join(listened, id, target, tag: tag, within: wait)
+        } else {
+            ask(id, target, tag: tag, within: wait)
+        }
+    }
+
+    /// Asks the server for a waiting read. The call continues after the deadline, and stores its
+    /// result for the next read.
+    private func ask(_ id: UInt64, _ target: ReadTarget, tag: ReadTag, within wait: Duration) {
         ask(target, tag: tag, rule: .readOrCache(within: wait), deadline: nil) {
             [self] result, status in
             if let result { return finish(id, result) }
@@ -112,6 +130,69 @@ final class OneShotReads: @unchecked Sendable {
     private func probe(_ target: ReadTarget, _ tag: ReadTag) {
         guard context.gate.isNetworkEnabled, calls.isEmpty, reachability.mayProbe else { return }
         ask(target, tag: tag, rule: .readOrCache(within: Self.noTime), deadline: nil) { _, _ in }
+    }
+
+    // MARK: Listens under way
+
+    private func listened(_ target: ReadTarget) -> ListenedQuery? {
+        if queries.isEmpty { return nil }
+        switch target {
+        case .document(let path): return queries[QueryKey(.document(path, in: context.database))]
+        case .query(let query): return queries[QueryKey(query)]
+        }
+    }
+
+    /// Returns the result from a listener's view that is up to date; nil if it is not.
+    private func live(_ listened: ListenedQuery) -> ReadResult? {
+        guard reachability.state == .online, connection.isOpen, listened.view.isFresh,
+            let time = listened.view.readTime
+        else { return nil }
+        return ReadResult(documents: listened.view.documents, freshness: .fresh(readTime: time))
+    }
+
+    /// Waits for the answer of a listen, by a listener that keeps the listen until then.
+    private func join(
+        _ listened: ListenedQuery, _ id: UInt64, _ target: ReadTarget, tag: ReadTag,
+        within wait: Duration
+    ) {
+        let listener = Self.firstListener + id
+        waiting[id]!.listener = listener
+        let options = SyncEngine.ListenOptions(source: .server, tag: tag)
+        listeners.join(
+            ListenedQuery.Listener(id: listener, machine: QueryListener(options)) {
+                [weak self] result in
+                guard let self else { return }
+                // A view is stepping now, so its listeners must not change.
+                context.laterKeepingEngine { [self] in
+                    answer(id, target, tag: tag, within: wait, from: result)
+                }
+            }, listened)
+    }
+
+    /// Answers a read from the first event of its listener. If the listen ended or is held back,
+    /// the server is asked by a call.
+    private func answer(
+        _ id: UInt64, _ target: ReadTarget, tag: ReadTag, within wait: Duration,
+        from result: Result<ViewSnapshot, SyncError>
+    ) {
+        guard let listener = waiting[id]?.listener else { return }
+        switch result {
+        case .success(let snapshot):
+            if !snapshot.isFromCache, let time = snapshot.readTime {
+                meter.countCached()
+                return finish(
+                    id,
+                    .success(
+                        ReadResult(
+                            documents: snapshot.documents, freshness: .fresh(readTime: time))))
+            }
+            if reachability.state == .offline { return finish(id, fromCache: target, .offline) }
+        case .failure(.server(let status)): return finish(id, .failure(.server(status)))
+        case .failure: break
+        }
+        waiting[id]!.listener = nil
+        listeners.remove(listener)
+        ask(id, target, tag: tag, within: wait)
     }
 
     // MARK: The end
@@ -127,6 +208,7 @@ final class OneShotReads: @unchecked Sendable {
     private func finish(_ id: UInt64, _ result: Result<ReadResult, SyncError>) {
         guard let read = waiting.removeValue(forKey: id) else { return }
         read.timer.cancel()
+        if let listener = read.listener { listeners.remove(listener) }
         read.completion(result)
     }
 
@@ -181,18 +263,5 @@ final class OneShotReads: @unchecked Sendable {
                 }
             }
         }
-    }
-
-    /// Returns the result from a listener's view that is up to date; nil if there is none.
-    private func live(_ target: ReadTarget) -> ReadResult? {
-        guard reachability.state == .online, connection.isOpen, !queries.isEmpty else { return nil }
-        let query: Query
-        switch target {
-        case .document(let path): query = .document(path, in: context.database)
-        case .query(let asked): query = asked
-        }
-        guard let view = queries[QueryKey(query)]?.view, view.isFresh, let time = view.readTime
-        else { return nil }
-        return ReadResult(documents: view.documents, freshness: .fresh(readTime: time))
     }
 }

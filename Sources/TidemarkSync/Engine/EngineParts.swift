@@ -60,7 +60,7 @@ struct EngineParts {
         let answers = AnswerStore(context, storage: storage, views: views)
         reads = OneShotReads(
             context, meter: meter, reachability: reachability, connection: connection,
-            queries: queries, calls: calls, answers: answers, cache: cache)
+            queries: queries, listeners: listeners, calls: calls, answers: answers, cache: cache)
         fetches = Fetches(
             context, storage: storage, meter: meter, calls: calls, answers: answers, cache: cache)
 

@@ -87,7 +87,7 @@ final class Listeners: @unchecked Sendable {
     }
 
     /// Adds a further listener to a query, or a listener whose query was opened a moment ago.
-    private func join(_ listener: ListenedQuery.Listener, _ listened: ListenedQuery) {
+    func join(_ listener: ListenedQuery.Listener, _ listened: ListenedQuery) {
         listened.add(listener)
         views.notifyPresentState(listener.id, listened)
         if listener.options.source != .cache { remote.listen(to: listened) }
