@@ -109,15 +109,15 @@ final class OneShotReads: @unchecked Sendable {
         }
         waiting[id] = Waiting(timer: timer, completion: completion)
         if let listened, connection.isListening(to: listened.targetID), !listened.view.isFresh {
-            join(listened, id, target, tag: tag, within: wait)
+            join(listened, read: id, of: target, tag: tag, within: wait)
         } else {
-            ask(id, target, tag: tag, within: wait)
+            ask(for: id, target: target, tag: tag, within: wait)
         }
     }
 
     /// Asks the server for a waiting read. The call continues after the deadline, and stores its
     /// result for the next read.
-    private func ask(_ id: UInt64, _ target: ReadTarget, tag: ReadTag, within wait: Duration) {
+    private func ask(for id: UInt64, target: ReadTarget, tag: ReadTag, within wait: Duration) {
         ask(target, tag: tag, rule: .readOrCache(within: wait), deadline: nil) {
             [self] result, status in
             if let result { return finish(id, result) }
@@ -152,7 +152,7 @@ final class OneShotReads: @unchecked Sendable {
 
     /// Waits for the answer of a listen, by a listener that keeps the listen until then.
     private func join(
-        _ listened: ListenedQuery, _ id: UInt64, _ target: ReadTarget, tag: ReadTag,
+        _ listened: ListenedQuery, read id: UInt64, of target: ReadTarget, tag: ReadTag,
         within wait: Duration
     ) {
         let listener = Self.firstListener + id
@@ -164,7 +164,7 @@ final class OneShotReads: @unchecked Sendable {
                 guard let self else { return }
                 // A view is stepping now, so its listeners must not change.
                 context.laterKeepingEngine { [self] in
-                    answer(id, target, tag: tag, within: wait, from: result)
+                    answer(id, target: target, tag: tag, within: wait, from: result)
                 }
             }, listened)
     }
@@ -172,7 +172,7 @@ final class OneShotReads: @unchecked Sendable {
     /// Answers a read from the first event of its listener. If the listen ended or is held back,
     /// the server is asked by a call.
     private func answer(
-        _ id: UInt64, _ target: ReadTarget, tag: ReadTag, within wait: Duration,
+        _ id: UInt64, target: ReadTarget, tag: ReadTag, within wait: Duration,
         from result: Result<ViewSnapshot, SyncError>
     ) {
         guard let listener = waiting[id]?.listener else { return }
@@ -192,7 +192,7 @@ final class OneShotReads: @unchecked Sendable {
         }
         waiting[id]!.listener = nil
         listeners.remove(listener)
-        ask(id, target, tag: tag, within: wait)
+        ask(for: id, target: target, tag: tag, within: wait)
     }
 
     // MARK: The end
