@@ -127,14 +127,20 @@ import TidemarkResilience
                 text.isEmpty ? [] : [.send(text)]
             } _: {
                 server, address in
-                let start = ContinuousClock.now
-                await #expect(throws: AttemptTimedOut.self) {
-                    try await withTimeout(.milliseconds(200)) {
-                        try await patient.answer(to: HTTPRequest("GET", address), upTo: 10)
+                // On a busy machine, the first limits pass before the server has the request.
+                for limit in [0.2, 2, 20] where server.requests.isEmpty {
+                    let start = ContinuousClock.now
+                    await #expect(throws: AttemptTimedOut.self) {
+                        try await withTimeout(.seconds(limit)) {
+                            try await patient.answer(to: HTTPRequest("GET", address), upTo: 10)
+                        }
                     }
+                    #expect(ContinuousClock.now - start < .seconds(limit + 20))
                 }
-                #expect(ContinuousClock.now - start < .seconds(20))
-                try await until("the connection is closed") { server.closedConnections == 1 }
+                #expect(server.requests.count == 1)
+                try await until("all connections are closed") {
+                    server.closedConnections == server.openedConnections
+                }
             }
         }
         try await until("nothing runs") { patient.running == 0 }

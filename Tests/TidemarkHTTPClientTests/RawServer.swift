@@ -23,13 +23,15 @@ final class RawServer: Sendable {
     }
 
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    private let state = Mutex((requests: [Request](), closed: 0, sent: 0))
+    private let state = Mutex((requests: [Request](), opened: 0, closed: 0, sent: 0))
     private let channel = Mutex<(any Channel)?>(nil)
     private let answer: @Sendable (Request) -> [Step]
 
     init(_ answer: @escaping @Sendable (Request) -> [Step]) { self.answer = answer }
 
     var requests: [Request] { state.withLock { $0.requests } }
+    /// The number of connections that were accepted.
+    var openedConnections: Int { state.withLock { $0.opened } }
     /// The number of connections that have ended.
     var closedConnections: Int { state.withLock { $0.closed } }
     /// The number of bytes of ``Step/sendBytes(count:)`` that the system has accepted.
@@ -108,6 +110,10 @@ final class RawServer: Sendable {
                     context.close(promise: nil)
                 }
             }
+        }
+
+        func channelActive(context: ChannelHandlerContext) {
+            server.state.withLock { $0.opened += 1 }
         }
 
         func channelInactive(context: ChannelHandlerContext) {
