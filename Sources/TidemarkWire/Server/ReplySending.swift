@@ -73,6 +73,7 @@ struct ReplySending<Message: Sendable>: Sendable {
     private func write(_ stream: ServerRPCStream) async -> Bool {
         var parts: [Part] = [.metadata([:])]
         var bytes = 0
+        var written = WrittenBytes()
         var isEnded = false
         while var events = await outbox.next() {
             // Messages that were queued since are sent in the same write.
@@ -90,6 +91,7 @@ struct ReplySending<Message: Sendable>: Sendable {
                 guard (try? await stream.outbound.write(contentsOf: parts)) != nil else {
                     return false
                 }
+                await written.add(bytes)
                 outbox.didSend(bytes)
                 parts.removeAll(keepingCapacity: true)
                 bytes = 0
@@ -98,6 +100,7 @@ struct ReplySending<Message: Sendable>: Sendable {
                 guard (try? await stream.outbound.write(contentsOf: parts)) != nil else {
                     return false
                 }
+                await written.add(bytes)
                 parts.removeAll(keepingCapacity: true)
                 bytes = 0
             }
