@@ -7,9 +7,11 @@ import TestSupport
     private static let warning = "Sources/A/b.swift:3:1: warning: 'x' is not used"
     private static let error = "Sources/A/b.swift:4:1: error: no such thing"
 
-    /// - Parameter status: The exit status of the compiler.
+    /// - Parameters:
+    ///   - status: The exit status of the compiler.
+    ///   - pace: The seconds between two lines of progress.
     /// - Returns: The output of the script, and its exit status.
-    private func build(_ lines: [String], status: Int32) throws -> ScriptRun {
+    private func build(_ lines: [String], status: Int32, pace: Int = 600) throws -> ScriptRun {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-build-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -23,7 +25,7 @@ import TestSupport
             scripts.appendingPathComponent("build"),
             compiler: (
                 folder.appendingPathComponent("compiler"), "#!/bin/sh\n\(said)\nexit \(status)\n"
-            ), variables: ["TIDEMARK_BUILD_PACE": "1"])
+            ), variables: ["TIDEMARK_BUILD_PACE": "\(pace)"])
     }
 
     @Test func `prints one line into a pipe at once, and no more when all is well`() throws {
@@ -35,7 +37,7 @@ import TestSupport
     /// second.
     @Test func `says how far it is, as often as a line is due`() throws {
         let slow = "[412/968] Compiling A\"; sleep 2.5; echo \"[413/968] Compiling B"
-        let result = try build([slow], status: 0)
+        let result = try build([slow], status: 0, pace: 1)
         let lines = result.text.split(separator: "\n")
         #expect(lines.first == "building" && lines.count >= 2)
         // On a busy machine, the script may print a line before it has read the compiler's output.
