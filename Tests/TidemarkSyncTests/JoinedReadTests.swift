@@ -13,6 +13,10 @@ import TidemarkTestKit
         world.listen(.document(document, in: Harness.database), metadata: true)
     }
 
+    private func answer(_ read: Events<Result<ReadResult, SyncError>>) throws -> ReadResult {
+        try #require(read.all.first).get()
+    }
+
     private func fresh(_ time: Int64, _ ids: [String]) -> (ReadResult) -> Bool {
         { $0.freshness == .fresh(readTime: at(time)) && $0.ids == ids }
     }
@@ -26,7 +30,7 @@ import TidemarkTestKit
         #expect(try listener.snapshot().ids == ["a"])
         for read in reads {
             #expect(read.all.count == 1)
-            #expect(try fresh(20, ["a"])(read.all[0].get()))
+            #expect(try fresh(20, ["a"])(answer(read)))
         }
         #expect(world.transport.calls.isEmpty && world.added.count == 1 && world.removed.isEmpty)
         #expect(try world.report().reads == 1)
@@ -39,8 +43,8 @@ import TidemarkTestKit
         #expect(world.transport.calls.count == 1, "another query has rows of its own")
         _ = world.write(set("rooms/b", [:]))
         world.answer(world.added[0].id, [doc("rooms/a", 10)], at: 20)
-        #expect(try fresh(20, ["a", "b"])(read.all[0].get()))
-        #expect(try read.all[0].get().documents.map { $0.hasLocalMutations } == [false, true])
+        #expect(try fresh(20, ["a", "b"])(answer(read)))
+        #expect(try answer(read).documents.map { $0.hasLocalMutations } == [false, true])
         #expect(other.all.isEmpty && listener.take().isEmpty == false)
     }
 
@@ -51,12 +55,19 @@ import TidemarkTestKit
         #expect(world.transport.calls.count == 1)
     }
 
+    @Test func `a listener of the cache answers no read`() throws {
+        let world = try Harness()
+        _ = world.listen(.document(document, in: Harness.database), source: .cache)
+        _ = world.read(document)
+        #expect(world.transport.calls.count == 1)
+    }
+
     @Test func `a missing document is an answer`() throws {
         let world = try Harness()
         _ = listens(world)
         let read = world.read(document)
         world.answer(world.added[0].id, [], at: 20)
-        #expect(try fresh(20, [])(read.all[0].get()))
+        #expect(try fresh(20, [])(answer(read)))
     }
 
     @Test func `the deadline wins, and the listen goes on`() throws {
@@ -79,7 +90,7 @@ import TidemarkTestKit
         world.run()
         #expect(world.removed.isEmpty)
         world.answer(world.added[0].id, [doc("rooms/a", 10)], at: 20)
-        #expect(try fresh(20, ["a"])(read.all[0].get()))
+        #expect(try fresh(20, ["a"])(answer(read)))
         #expect(world.removed == [world.added[0].id])
         #expect(try world.report().reads == 1)
     }
@@ -117,7 +128,7 @@ import TidemarkTestKit
         #expect(read.all.isEmpty)
         world.engine.setNetworkEnabled(false) {}
         world.run()
-        let answer = try read.all[0].get()
+        let answer = try answer(read)
         #expect(answer.ids == ["a"])
         guard case .stale(_, reason: .offline) = answer.freshness else {
             Issue.record("\(answer.freshness)")
@@ -139,7 +150,7 @@ import TidemarkTestKit
         world.answer(world.added.last!.id, [doc("rooms/a", 10)], at: 30)
         world.answer(world.added[0].id, [doc("rooms/a", 10)], at: 31)
         #expect(read.all.count == 1 && world.transport.calls.count == calls)
-        #expect(try read.all[0].get().ids == ["a"] && read.all[0].get().freshness.isFresh)
+        #expect(try answer(read).ids == ["a"] && answer(read).freshness.isFresh)
     }
 
     @Test func `a listen that is held back leaves the read to a call`() throws {
@@ -165,22 +176,29 @@ import TidemarkTestKit
             .batchGetDocuments(
                 BatchGetResult(row: .found(doc("rooms/a", 10)), readTime: at(30))))
         world.run()
-        #expect(try fresh(30, ["a"])(read.all[0].get()))
+        #expect(try fresh(30, ["a"])(answer(read)))
     }
 
-    @Test(arguments: [false, true])
-    func `the end of the user or the client ends the read`(terminates: Bool) throws {
+    enum End: CaseIterable { case user, pause, client }
+
+    @Test(arguments: End.allCases)
+    func `the end of the user, a pause or the end of the client ends the read`(end: End) throws {
         let world = try Harness()
         _ = listens(world)
         let read = world.read(document)
-        if terminates {
-            world.terminate()
-        } else {
-            world.engine.changeUser(to: "ben", erasesPrevious: false) { _ in }
-            world.run()
+        switch end {
+        case .user: world.engine.changeUser(to: "ben", erasesPrevious: false) { _ in }
+        case .pause: world.engine.suspend {}
+        case .client: world.engine.terminate {}
         }
-        #expect(read.all == [.failure(terminates ? .terminated : .userChanged)])
-        guard !terminates else { return }
+        world.run()
+        let errors: [End: SyncError] = [
+            .user: .userChanged, .pause: .suspended, .client: .terminated,
+        ]
+        #expect(read.all == [.failure(try #require(errors[end]))])
+        if end == .client { return }
+        if end == .pause { world.engine.resume() }
+        world.run()
         world.answer(world.added[0].id, [doc("rooms/a", 10)], at: 20)
         #expect(read.all.count == 1 && world.transport.calls.isEmpty)
     }

@@ -134,8 +134,11 @@ final class OneShotReads: @unchecked Sendable {
 
     // MARK: Listens under way
 
+    /// Returns the listened query with the target's rows; nil also if it cannot have an answer now.
     private func listened(_ target: ReadTarget) -> ListenedQuery? {
-        if queries.isEmpty { return nil }
+        guard !queries.isEmpty, connection.isOpen, reachability.state != .offline else {
+            return nil
+        }
         switch target {
         case .document(let path): return queries[QueryKey(.document(path, in: context.database))]
         case .query(let query): return queries[QueryKey(query)]
@@ -144,7 +147,7 @@ final class OneShotReads: @unchecked Sendable {
 
     /// Returns the result from a listener's view that is up to date; nil if it is not.
     private func live(_ listened: ListenedQuery) -> ReadResult? {
-        guard reachability.state == .online, connection.isOpen, listened.view.isFresh,
+        guard reachability.state == .online, listened.view.isFresh,
             let time = listened.view.readTime
         else { return nil }
         return ReadResult(documents: listened.view.documents, freshness: .fresh(readTime: time))

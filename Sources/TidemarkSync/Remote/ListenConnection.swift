@@ -73,7 +73,7 @@ final class ListenConnection {
 
     var isOpen: Bool { stream.isOpen }
     /// True if the open stream has a listen to the target.
-    func isListening(to id: Int32) -> Bool { stream.isOpen && targets[id]?.wireID != nil }
+    func isListening(to id: Int32) -> Bool { targets[id]?.wireID != nil }
     var targetIDs: [Int32] { targets.keys.sorted() }
     func target(_ id: Int32) -> RemoteTarget? { targets[id] }
 
