@@ -405,7 +405,8 @@ def test_silent_connections_leave_room_for_others(tmp_path):
         for port in (place.port, place.storage_port):
             with contextlib.suppress(ConnectionResetError):
                 callers.append(socket.create_connection(("127.0.0.1", port), timeout=30))
-    assert callers
+    # The gates have room for 25 and 18 connections (PortShares).
+    assert len(callers) >= 43
     assert place.object("none") is None
     web = Web(place)
     web.base = web.base.replace(f":{place.storage_port}/", f":{place.direct}/")
