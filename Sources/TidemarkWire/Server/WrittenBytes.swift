@@ -4,8 +4,9 @@ import NIOPosix
 /// Counts the bytes that a stream has written and that may still wait for an event loop.
 ///
 /// A write returns once its bytes are in the queue of an event loop. Only the event loop notices
-/// that the client's socket is full, and makes later writes wait. On a busy machine a stream could
-/// write for some time before that: 14 MB for a client that read nothing.
+/// that the client's socket is full, and makes later writes wait. If event loops are slow, a stream
+/// writes for some time before that: up to 14 MB in a debug build on a busy machine, for a client
+/// that read nothing. A release build showed no such growth.
 struct WrittenBytes {
     /// The number of bytes that may wait for an event loop.
     static let limit = 1 << 18
