@@ -69,9 +69,9 @@ let table = """
         NIOHTTP1 NIOSSL NIOTLS NIOWebSocket SwiftASN1 X509
     TidemarkExport: TidemarkSystem TidemarkModel TidemarkREST
     TidemarkConsole: TidemarkModel TidemarkRules TidemarkServer TidemarkObjects TidemarkHTTP
-    TidemarkAudit: TidemarkModel TidemarkResilience TidemarkWire AsyncHTTPClient CoreMetrics Logging
-        NIOCore NIOHTTP1 ServiceLifecycle
-    TidemarkGoogleAuth: TidemarkResilience AsyncHTTPClient CryptoExtras NIOCore NIOHTTP1
+    TidemarkAudit: TidemarkModel TidemarkResilience TidemarkWire TidemarkHTTPClient CoreMetrics
+        Logging ServiceLifecycle
+    TidemarkGoogleAuth: TidemarkResilience TidemarkHTTPClient CryptoExtras
     TidemarkMigration: TidemarkSystem TidemarkModel
     TidemarkTestKit: TidemarkModel TidemarkStore
     TidemarkTesting: +Tidemark TidemarkRules TidemarkServer TidemarkHTTP/Server TidemarkTestKit
@@ -94,7 +94,7 @@ let table = """
     TidemarkLab: +TidemarkDemo +TidemarkShow
     TidemarkCLI: +TidemarkConsole +TidemarkAudit TidemarkReads TidemarkStore TidemarkREST
         TidemarkExport TidemarkGoogleAuth TidemarkMigration TidemarkSystem TidemarkHealth
-        TidemarkApp Tidemark TidemarkResilience ArgumentParser NIOPosix UnixSignals
+        TidemarkApp Tidemark TidemarkResilience ArgumentParser AsyncHTTPClient NIOPosix UnixSignals
     tidemark-lint: TidemarkLint TidemarkRules TidemarkServer ArgumentParser/Lint
     Benchmarks: +TidemarkTesting +TidemarkApp CTidemarkSQLite TidemarkEncryption TidemarkHealth
         +TidemarkLivePipelines TidemarkFiles

@@ -1,11 +1,5 @@
-public import AsyncHTTPClient
 import Foundation
-import NIOCore
-import NIOHTTP1
-
-#if !Server
-    #error("TidemarkAudit needs the trait Server: .package(url: …, from: …, traits: [\"Server\"])")
-#endif
+import TidemarkHTTPClient
 
 /// An administrator's access to a project's accounts, in Firebase Authentication's own service or
 /// in `tidemark serve`.
@@ -39,17 +33,13 @@ public struct AccountDirectory: Sendable {
     /// - Parameters:
     ///   - project: The project's id.
     ///   - base: The address of the service, without a slash at its end.
-    ///   - client: The HTTP client; nil for the client that the process shares.
     ///   - tokens: Returns tokens of the service account, which can expire during a long audit.
     public init(
-        project: String, base: String = AccountDirectory.cloud, client: HTTPClient? = nil,
-        tokens: @escaping Tokens
+        project: String, base: String = AccountDirectory.cloud, tokens: @escaping Tokens
     ) {
         self.base = base
         self.project = project
-        http = AuditHTTP(
-            service: "The accounts at \(base)", client: client ?? HTTPClient.shared,
-            tokens: tokens)
+        http = AuditHTTP(service: "The accounts at \(base)", tokens: tokens)
     }
 
     public static let cloud = "https://identitytoolkit.googleapis.com"
@@ -64,7 +54,7 @@ public struct AccountDirectory: Sendable {
         var path = "accounts:batchGet?maxResults=\(Self.pageSize)"
         path += "&fields=nextPageToken,users.localId"
         if let mark { path += "&nextPageToken=\(Self.escaped(mark))" }
-        let reply: ListReply = try await call(.GET, path: path)
+        let reply: ListReply = try await call("GET", path: path)
         // Google's service also returns a page token for a full last page; an empty page follows.
         return Page(ids: (reply.users ?? []).map(\.localId), next: reply.nextPageToken)
     }
@@ -73,7 +63,7 @@ public struct AccountDirectory: Sendable {
     func known(_ ids: [String]) async throws -> [String: Int64] {
         precondition(ids.count <= Self.lookupSize)
         let reply: ListReply = try await call(
-            .POST, path: "accounts:lookup", body: ["localId": ids])
+            "POST", path: "accounts:lookup", body: ["localId": ids])
         var known: [String: Int64] = [:]
         for user in reply.users ?? [] {
             known[user.localId] = (user.createdAt.flatMap { Int64($0) } ?? 0) / 1_000
@@ -89,7 +79,7 @@ public struct AccountDirectory: Sendable {
     func delete(_ ids: [String]) async throws {
         precondition(ids.count <= Self.pageSize)
         let _: ListReply = try await call(
-            .POST, path: "accounts:batchDelete", body: Deletion(localIds: ids, force: true))
+            "POST", path: "accounts:batchDelete", body: Deletion(localIds: ids, force: true))
     }
 
     // MARK: HTTP
@@ -108,22 +98,13 @@ public struct AccountDirectory: Sendable {
     }
 
     private func call<T: Decodable>(
-        _ method: HTTPMethod, path: String, body: (some Encodable & Sendable)? = [String]?.none
+        _ method: String, path: String, body: (some Encodable & Sendable)? = [String]?.none
     ) async throws -> T {
-        var request = HTTPClientRequest(url: "\(base)/v1/projects/\(project)/\(path)")
-        request.method = method
-        if let body {
-            request.headers.add(name: "content-type", value: "application/json")
-            request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
-        }
-        let answer = try await http.answer(to: request)
-        guard answer.status == .ok else {
-            throw AuditError(
-                "\(http.service) answered \(answer.status.code) to \(method): "
-                    + String(buffer: answer.body).prefix(200))
-        }
-        let data = Data(answer.body.readableBytesView)
-        guard let reply = try? JSONDecoder().decode(T.self, from: data) else {
+        let sent = try body.map { [UInt8](try JSONEncoder().encode($0)) }
+        let answer = try await http.answer(
+            to: method, "\(base)/v1/projects/\(project)/\(path)", body: sent)
+        guard answer.status == 200 else { throw http.refusal(answer, to: method) }
+        guard let reply = try? JSONDecoder().decode(T.self, from: Data(answer.body)) else {
             throw AuditError("\(http.service) sent an unexpected answer.")
         }
         return reply

@@ -1,7 +1,5 @@
-import AsyncHTTPClient
 import Foundation
-import NIOCore
-import NIOHTTP1
+import TidemarkHTTPClient
 import TidemarkModel
 import TidemarkResilience
 
@@ -11,6 +9,10 @@ public struct AuditWebhook: Sendable {
     private static let policy = RetryPolicy(
         maxRetries: 2, initialDelay: .seconds(1), factor: 2, maximumDelay: .seconds(4),
         jitter: .equal, attemptTimeout: .seconds(10), waitsForNetwork: false)
+
+    private static let session = HTTPSession(maxRedirects: 5, silence: .seconds(10))
+    /// The answer is not used.
+    private static let maxBytes = 1 << 20
 
     private let address: String
 
@@ -43,18 +45,15 @@ public struct AuditWebhook: Sendable {
             count: accounts.count, profilesWithoutAccount: report.profilesWithoutAccount.count,
             userIds: Array(accounts.ids.prefix(1_000)),
             detectedAt: ISO8601DateFormatter().string(from: time))
-        var request = HTTPClientRequest(url: address)
-        request.method = .POST
-        request.headers.add(name: "content-type", value: "application/json")
-        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(message)))
-        let sent = request
+        let request = HTTPRequest(
+            "POST", address, fields: [("content-type", "application/json")],
+            body: [UInt8](try JSONEncoder().encode(message)))
         do {
             try await Retry(Self.policy).run {
-                let response = try await HTTPClient.shared.execute(sent, timeout: .seconds(10))
-                guard (200..<300).contains(response.status.code) else {
+                let answer = try await Self.session.answer(to: request, upTo: Self.maxBytes)
+                guard (200..<300).contains(answer.status) else {
                     throw HTTPStatusError(
-                        Int(response.status.code),
-                        retryAfter: response.headers.first(name: "retry-after"))
+                        answer.status, retryAfter: answer.field("retry-after"))
                 }
             }
         } catch let error as RetryError {

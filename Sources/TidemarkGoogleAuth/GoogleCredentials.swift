@@ -1,15 +1,7 @@
-import AsyncHTTPClient
 public import Foundation
-import NIOCore
-import NIOHTTP1
 import Synchronization
+import TidemarkHTTPClient
 public import TidemarkResilience
-
-#if !Server
-    #error(
-        "TidemarkGoogleAuth needs the trait Server: .package(url: …, from: …, traits: [\"Server\"])"
-    )
-#endif
 
 /// Tokens of a service account for programs on a server, from a key file or from the metadata
 /// server of a Google machine.
@@ -36,6 +28,8 @@ public final class GoogleCredentials: Sendable {
     /// A token that expires within this time, in seconds, is renewed before use.
     static let renewsBefore: Int64 = 300
     private static let maxReplyBytes = 1 << 20
+    /// A call ends earlier, by its own limit.
+    private static let session = HTTPSession(maxRedirects: 5, silence: .seconds(60))
 
     private struct Held: Sendable {
         let token: String
@@ -85,12 +79,11 @@ public final class GoogleCredentials: Sendable {
             return GoogleCredentials(.key(try ServiceAccountKey(file: path)), scopes: scopes)
         }
         let host = environment["GCE_METADATA_HOST"] ?? "metadata.google.internal"
-        var request = HTTPClientRequest(url: "http://\(host)/computeMetadata/v1/")
-        request.headers.add(name: "metadata-flavor", value: "Google")
-        let limit = TimeAmount(patience)
-        guard let reply = try? await HTTPClient.shared.execute(request, timeout: limit),
-            reply.headers.first(name: "metadata-flavor") == "Google"
-        else { throw .noCredentials }
+        let request = metadata(host, "")
+        let reply = try? await withTimeout(patience) {
+            try await session.answer(to: request, upTo: maxReplyBytes)
+        }
+        guard reply?.field("metadata-flavor") == "Google" else { throw .noCredentials }
         return GoogleCredentials(.metadata(host: host), scopes: scopes)
     }
 
@@ -137,13 +130,12 @@ public final class GoogleCredentials: Sendable {
         switch source {
         case .key(let key):
             let assertion = try key.assertion(scopes: scopes, now: now())
-            var request = HTTPClientRequest(url: key.tokenAddress)
-            request.method = .POST
-            request.headers.add(
-                name: "content-type", value: "application/x-www-form-urlencoded")
             let grant = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"
-            request.body = .bytes(ByteBuffer(string: "grant_type=\(grant)&assertion=\(assertion)"))
-            return try await token(request)
+            return try await token(
+                HTTPRequest(
+                    "POST", key.tokenAddress,
+                    fields: [("content-type", "application/x-www-form-urlencoded")],
+                    body: Array("grant_type=\(grant)&assertion=\(assertion)".utf8)))
         case .metadata(let host):
             let scope = scopes.joined(separator: ",")
             let escaped =
@@ -164,13 +156,13 @@ public final class GoogleCredentials: Sendable {
         let error, error_description: String?
     }
 
-    private static func metadata(_ host: String, _ path: String) -> HTTPClientRequest {
-        var request = HTTPClientRequest(url: "http://\(host)/computeMetadata/v1/\(path)")
-        request.headers.add(name: "metadata-flavor", value: "Google")
-        return request
+    private static func metadata(_ host: String, _ path: String) -> HTTPRequest {
+        HTTPRequest(
+            "GET", "http://\(host)/computeMetadata/v1/\(path)",
+            fields: [("metadata-flavor", "Google")])
     }
 
-    private func token(_ request: HTTPClientRequest) async throws -> Held {
+    private func token(_ request: HTTPRequest) async throws -> Held {
         let data = try await answer(to: request)
         guard let reply = try? JSONDecoder().decode(TokenReply.self, from: data),
             let token = reply.access_token
@@ -188,24 +180,26 @@ public final class GoogleCredentials: Sendable {
         }
     }
 
-    private func answer(to request: HTTPClientRequest) async throws -> Data {
-        let response: HTTPClientResponse
-        let bytes: ByteBuffer
+    private func answer(to request: HTTPRequest) async throws -> Data {
+        let answer: HTTPAnswer
         do {
-            response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
-            bytes = try await response.body.collect(upTo: Self.maxReplyBytes)
+            answer = try await withTimeout(.seconds(10)) {
+                try await Self.session.answer(to: request, upTo: Self.maxReplyBytes)
+            }
         } catch let error as CancellationError {
             throw error
-        } catch { throw GoogleAuthError.unreachable("\(error)") }
-        let data = Data(bytes.readableBytesView)
-        if response.status == .ok { return data }
+        } catch is AttemptTimedOut {
+            throw GoogleAuthError.unreachable("No answer within 10 s.")
+        } catch { throw GoogleAuthError.unreachable(HTTPSession.explanation(error)) }
+        let data = Data(answer.body)
+        if answer.status == 200 { return data }
         let reply = try? JSONDecoder().decode(ErrorReply.self, from: data)
         let word = [reply?.error, reply?.error_description].compactMap { $0 }
             .joined(separator: ": ")
         // An error about the key is final; an error of the server is not.
-        if (400..<500).contains(response.status.code), response.status != .tooManyRequests {
-            throw GoogleAuthError.refused(word.isEmpty ? "status \(response.status.code)" : word)
+        if (400..<500).contains(answer.status), answer.status != 429 {
+            throw GoogleAuthError.refused(word.isEmpty ? "status \(answer.status)" : word)
         }
-        throw GoogleAuthError.unreachable("status \(response.status.code)")
+        throw GoogleAuthError.unreachable("status \(answer.status)")
     }
 }

@@ -85,13 +85,11 @@ package final class HTTPSession: Sendable {
     ///
     /// - Parameter limit: The maximum size of the body in bytes.
     /// - Throws: As ``send(_:_:)``; `URLError.dataLengthExceedsMaximum` for a longer body.
-    package func answer(
-        to request: HTTPRequest, upTo limit: Int
-    ) async throws -> (status: Int, body: [UInt8]) {
-        var answer = (status: 0, body: [UInt8]())
+    package func answer(to request: HTTPRequest, upTo limit: Int) async throws -> HTTPAnswer {
+        var answer = HTTPAnswer(status: 0, fields: [], body: [])
         try await send(request) { part in
             switch part {
-            case .head(let status, _): answer.status = status
+            case .head(let status, let fields): (answer.status, answer.fields) = (status, fields)
             case .body(let bytes):
                 if bytes.count > limit - answer.body.count {
                     throw URLError(.dataLengthExceedsMaximum)
@@ -105,6 +103,11 @@ package final class HTTPSession: Sendable {
     /// Describes an error of a request in a word and a number, for a log.
     package static func reason(_ error: any Error) -> String {
         (error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "\(type(of: error))"
+    }
+
+    /// Describes an error of a request in the system's words, for administrators of servers.
+    package static func explanation(_ error: any Error) -> String {
+        (error as? URLError)?.localizedDescription ?? "\(error)"
     }
 
     /// The number of requests that have not ended.
@@ -152,6 +155,18 @@ package struct HTTPRequest: Sendable {
             #endif
             return message
         }
+    }
+}
+
+/// The whole answer to a request.
+package struct HTTPAnswer: Sendable {
+    package fileprivate(set) var status: Int
+    package fileprivate(set) var fields: [(name: String, value: String)]
+    package fileprivate(set) var body: [UInt8]
+
+    /// Returns the first value of a field; the case of its name does not matter.
+    package func field(_ name: String) -> String? {
+        fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 }
 

@@ -121,8 +121,8 @@ enum ImportRules {
             "TidemarkModel", "TidemarkObjects", "TidemarkRules", "TidemarkServer", "TidemarkHTTP",
         ],
         "TidemarkAudit": [
-            "TidemarkModel", "TidemarkResilience", "TidemarkWire", "Logging", "CoreMetrics",
-            "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "ServiceLifecycle",
+            "TidemarkModel", "TidemarkResilience", "TidemarkWire", "TidemarkHTTPClient",
+            "Logging", "CoreMetrics", "ServiceLifecycle",
         ],
         "Tidemark": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
@@ -130,9 +130,7 @@ enum ImportRules {
         ],
         "TidemarkLivePipelines": ["Tidemark", "TidemarkPipelines"],
         "TidemarkEncryption": ["TidemarkStore", "TidemarkSync", "Crypto"],
-        "TidemarkGoogleAuth": [
-            "TidemarkResilience", "CryptoExtras", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
-        ],
+        "TidemarkGoogleAuth": ["TidemarkResilience", "TidemarkHTTPClient", "CryptoExtras"],
         "TidemarkFiles": [
             "TidemarkSystem", "TidemarkResilience", "TidemarkHTTPClient", "Tidemark", "Crypto",
         ],

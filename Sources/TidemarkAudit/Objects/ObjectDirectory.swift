@@ -1,7 +1,5 @@
-package import AsyncHTTPClient
 import Foundation
-import NIOCore
-import NIOHTTP1
+import TidemarkHTTPClient
 import TidemarkResilience
 
 /// The objects of one bucket, in Cloud Storage or in `tidemark serve`. Reads metadata alone.
@@ -22,17 +20,15 @@ package struct ObjectDirectory: Sendable {
     /// - Parameters:
     ///   - bucket: The bucket's name.
     ///   - base: The address of the service, without a slash at its end.
-    ///   - client: The HTTP client; nil for the client that the process shares.
     ///   - tokens: Returns tokens of a service account with the role `roles/storage.objectViewer`;
     ///     `owner` for a local server.
     package init(
-        bucket: String, base: String = ObjectDirectory.cloud, client: HTTPClient? = nil,
+        bucket: String, base: String = ObjectDirectory.cloud,
         tokens: @escaping AccountDirectory.Tokens
     ) {
         self.bucket = bucket
         self.base = base
-        http = AuditHTTP(
-            service: "Storage at \(base)", client: client ?? HTTPClient.shared, tokens: tokens)
+        http = AuditHTTP(service: "Storage at \(base)", tokens: tokens)
     }
 
     struct Page: Sendable {
@@ -46,7 +42,7 @@ package struct ObjectDirectory: Sendable {
         if !prefix.isEmpty { query += "&prefix=\(Self.escaped(prefix))" }
         if let mark { query += "&pageToken=\(Self.escaped(mark))" }
         let answer = try await get("?\(query)")
-        if answer.status == .notFound { throw AuditError("There is no bucket \(bucket).") }
+        if answer.status == 404 { throw AuditError("There is no bucket \(bucket).") }
         let reply: ListReply = try decoded(answer)
         return Page(objects: try (reply.items ?? []).map(audited), next: reply.nextPageToken)
     }
@@ -54,7 +50,7 @@ package struct ObjectDirectory: Sendable {
     /// Returns an object; nil if there is none.
     func object(_ name: String) async throws -> AuditedObject? {
         let answer = try await get("/\(Self.escaped(name))?fields=name,size,timeCreated")
-        return answer.status == .notFound ? nil : try audited(try decoded(answer))
+        return answer.status == 404 ? nil : try audited(try decoded(answer))
     }
 
     // MARK: HTTP
@@ -82,29 +78,22 @@ package struct ObjectDirectory: Sendable {
             name: resource.name, size: size, createdAt: Int64(date.timeIntervalSince1970))
     }
 
-    private func decoded<Reply: Decodable>(_ answer: AuditHTTP.Answer) throws -> Reply {
-        guard answer.status == .ok else {
-            throw AuditError(
-                "\(http.service) answered \(answer.status.code): "
-                    + String(buffer: answer.body).prefix(200))
-        }
-        let data = Data(answer.body.readableBytesView)
-        guard let reply = try? JSONDecoder().decode(Reply.self, from: data) else {
+    private func decoded<Reply: Decodable>(_ answer: HTTPAnswer) throws -> Reply {
+        guard answer.status == 200 else { throw http.refusal(answer) }
+        guard let reply = try? JSONDecoder().decode(Reply.self, from: Data(answer.body)) else {
             throw unexpected
         }
         return reply
     }
 
-    private func get(_ path: String) async throws -> AuditHTTP.Answer {
-        let request = HTTPClientRequest(
-            url: "\(base)/storage/v1/b/\(Self.escaped(bucket))/o\(path)")
+    private func get(_ path: String) async throws -> HTTPAnswer {
+        let address = "\(base)/storage/v1/b/\(Self.escaped(bucket))/o\(path)"
         do {
             return try await Retry(Self.policy).run {
-                let answer = try await http.answer(to: request)
-                let status = Int(answer.status.code)
+                let answer = try await http.answer(to: "GET", address)
+                let status = answer.status
                 if status == 408 || status == 429 || status >= 500 {
-                    throw HTTPStatusError(
-                        status, retryAfter: answer.headers.first(name: "retry-after"))
+                    throw HTTPStatusError(status, retryAfter: answer.field("retry-after"))
                 }
                 return answer
             }

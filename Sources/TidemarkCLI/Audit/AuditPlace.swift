@@ -1,5 +1,4 @@
 import ArgumentParser
-import AsyncHTTPClient
 import Foundation
 import TidemarkAudit
 import TidemarkHTTP
@@ -15,13 +14,11 @@ struct AuditPlace: Sendable {
     /// Two services over TLS: Google's, or the replacements of a test.
     struct Services: Sendable {
         static let google = Services(
-            firestore: FirestorePlace.google, accounts: AccountDirectory.cloud, client: nil)
+            firestore: FirestorePlace.google, accounts: AccountDirectory.cloud)
 
         let firestore: GRPCTransport.Endpoint
         /// The address of the accounts, without a slash at its end.
         let accounts: String
-        /// The client for calls of the accounts; nil for the shared client of the process.
-        let client: HTTPClient?
     }
 
     /// Uses the options, then the environment, and the cloud if neither names a host.
@@ -46,7 +43,7 @@ struct AuditPlace: Sendable {
             (tokens, self.project) = try await FirestorePlace.credentials(
                 project, environment: environment, token: token)
             accounts = AccountDirectory(
-                project: self.project, base: cloud.accounts, client: cloud.client, tokens: tokens)
+                project: self.project, base: cloud.accounts, tokens: tokens)
         case (nil, _?):
             throw ValidationError(
                 "No Firestore is named: use --host HOST:PORT, or FIRESTORE_EMULATOR_HOST.")

@@ -1,5 +1,4 @@
 import ArgumentParser
-import AsyncHTTPClient
 import Foundation
 import TidemarkAudit
 import TidemarkHTTP
@@ -19,8 +18,7 @@ struct ObjectAuditPlace: Sendable {
     init(
         bucket: String, host: String?, storageHost: String?, project: String?,
         environment: [String: String] = ProcessInfo.processInfo.environment,
-        token: String? = TokenVariable.value, storage: String = ObjectDirectory.cloud,
-        client: HTTPClient? = nil
+        token: String? = TokenVariable.value, storage: String = ObjectDirectory.cloud
     ) async throws {
         let host = host ?? environment["FIRESTORE_EMULATOR_HOST"]
         let storageHost = storageHost ?? environment["FIREBASE_STORAGE_EMULATOR_HOST"]
@@ -32,13 +30,12 @@ struct ObjectAuditPlace: Sendable {
             let shown = token ?? "owner"
             tokens = { _ in shown }
             objects = ObjectDirectory(
-                bucket: bucket, base: "http://\(storageHost)", client: client, tokens: tokens)
+                bucket: bucket, base: "http://\(storageHost)", tokens: tokens)
         case (nil, nil):
             firestore = FirestorePlace.google
             (tokens, self.project) = try await FirestorePlace.credentials(
                 project, environment: environment, token: token)
-            objects = ObjectDirectory(
-                bucket: bucket, base: storage, client: client, tokens: tokens)
+            objects = ObjectDirectory(bucket: bucket, base: storage, tokens: tokens)
         case (nil, _?):
             throw ValidationError("No Firestore is named: use --host HOST:PORT.")
         case (_?, nil):

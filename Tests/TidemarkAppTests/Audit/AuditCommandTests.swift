@@ -36,7 +36,7 @@ import TidemarkWire
         try await AuditPlace(
             host: nil, accountsHost: nil, project: project, environment: environment, token: nil,
             cloud: AuditPlace.Services(
-                firestore: google.endpoint, accounts: google.base, client: google.client))
+                firestore: google.endpoint, accounts: google.base))
     }
 
     private struct Output: Decodable, Equatable {

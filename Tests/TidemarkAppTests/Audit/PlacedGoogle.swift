@@ -1,12 +1,10 @@
-import AsyncHTTPClient
 import HTTPTesting
 import Hummingbird
 import NIOCore
-import NIOHTTP1
-import NIOSSL
 import Synchronization
 import Testing
 import TidemarkAudit
+import TidemarkHTTPClient
 import TidemarkModel
 import TidemarkServer
 import TidemarkTesting
@@ -53,8 +51,26 @@ final class SideServers: Sendable {
     }
 }
 
-/// Two services over TLS, in place of `firestore.googleapis.com` and
-/// `identitytoolkit.googleapis.com`.
+extension LocalAccounts {
+    private static let session = HTTPSession(maxRedirects: 0, silence: .seconds(60))
+
+    /// Makes accounts as an administrator, with ids alone.
+    func make(_ ids: [String], project: String, token: String) async throws {
+        let users = ids.map { #"{"localId": "\#($0)", "createdAt": "1600000000000"}"# }
+        let request = TidemarkHTTPClient.HTTPRequest(
+            "POST", "http://\(host)/v1/projects/\(project)/accounts:batchCreate",
+            fields: [
+                ("authorization", "Bearer \(token)"), ("content-type", "application/json"),
+            ],
+            body: Array(#"{"users": [\#(users.joined(separator: ","))]}"#.utf8))
+        let answer = try await Self.session.answer(to: request, upTo: 1 << 20)
+        try #require(answer.status == 200)
+    }
+}
+
+/// Two services in place of `firestore.googleapis.com`, over TLS, and of
+/// `identitytoolkit.googleapis.com`, over HTTP. The second also answers over TLS, with a
+/// certificate that URLSession refuses: on Linux it knows the authorities of the system alone.
 struct PlacedGoogle {
     static let project = "my-app"
     static let token = "ya29.service-account"
@@ -65,7 +81,6 @@ struct PlacedGoogle {
     let accountsTLS: PlacedServer
     let endpoint: GRPCTransport.Endpoint
     let transport: GRPCTransport
-    let client: HTTPClient
 
     init() async throws {
         local = try LocalFirestore.start(projectID: Self.project)
@@ -80,36 +95,22 @@ struct PlacedGoogle {
         endpoint = GRPCTransport.Endpoint(
             host: "localhost", port: firestoreTLS.port, usesTLS: true, authorities: [authority])
         transport = GRPCTransport(endpoint)
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.trustRoots = .certificates([
-            try NIOSSLCertificate(bytes: authority, format: .pem)
-        ])
-        var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
-        configuration.httpVersion = .http1Only
-        client = HTTPClient(
-            eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
-    var base: String { "https://localhost:\(accountsTLS.port)" }
+    var base: String { "http://\(accounts.host)" }
+    var baseOverTLS: String { "https://localhost:\(accountsTLS.port)" }
 
     func make(_ ids: [String]) async throws {
-        let users = ids.map { #"{"localId": "\#($0)", "createdAt": "1600000000000"}"# }
-        var request = HTTPClientRequest(
-            url: "\(base)/v1/projects/\(Self.project)/accounts:batchCreate")
-        request.method = .POST
-        request.headers.add(name: "authorization", value: "Bearer \(Self.token)")
-        request.headers.add(name: "content-type", value: "application/json")
-        request.body = .bytes(
-            ByteBuffer(string: #"{"users": [\#(users.joined(separator: ","))]}"#))
-        let response = try await client.execute(request, timeout: .seconds(20))
-        try #require(response.status == .ok)
+        try await accounts.make(ids, project: Self.project, token: Self.token)
     }
 
-    func audit(_ tokens: @escaping AccountDirectory.Tokens) throws -> OrphanAudit {
+    func audit(
+        base: String? = nil, _ tokens: @escaping AccountDirectory.Tokens
+    ) throws -> OrphanAudit {
         let local = local
         return OrphanAudit(
             accounts: AccountDirectory(
-                project: Self.project, base: base, client: client, tokens: tokens),
+                project: Self.project, base: base ?? self.base, tokens: tokens),
             profiles: ProfileDirectory(
                 transport, database: try DatabaseID(project: Self.project),
                 collection: try CollectionPath("users"), tokens: tokens),
@@ -130,7 +131,6 @@ struct PlacedGoogle {
 
     func stop() async throws {
         await transport.close()
-        try await client.shutdown()
         await firestoreTLS.stop()
         await accountsTLS.stop()
         await accounts.stop()

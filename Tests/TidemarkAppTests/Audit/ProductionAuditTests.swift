@@ -7,7 +7,7 @@ import TidemarkServer
 import TidemarkTesting
 import TidemarkWire
 
-/// Tests the audit as in production: TLS on both sides, Google's paths, and a service account's
+/// Tests the audit as in production: Firestore over TLS, Google's paths, and a service account's
 /// token from a metadata server. Another token is refused.
 @Suite(.timeLimit(.minutes(2))) struct `An audit of production` {
     private static let project = PlacedGoogle.project
@@ -59,7 +59,7 @@ import TidemarkWire
         let asked = Mutex(0)
         let audit = OrphanAudit(
             accounts: AccountDirectory(
-                project: Self.project, base: google.base, client: google.client,
+                project: Self.project, base: google.base,
                 tokens: { refused in
                     asked.withLock { $0 += 1 }
                     return refused == nil ? "old" : Self.token
@@ -70,6 +70,15 @@ import TidemarkWire
             report: nil, now: { [local = google.local] in local.now })
         #expect(try await audit.run().accountsWithoutProfile.ids == ["ann"])
         #expect(asked.withLock { $0 } >= 2)
+        try await google.stop()
+    }
+
+    @Test func `sends no token to a server with an unknown certificate`() async throws {
+        let google = try await PlacedGoogle()
+        try await google.make(["ann"])
+        let audit = try google.audit(base: google.baseOverTLS) { _ in Self.token }
+        let error = await #expect(throws: AuditError.self) { try await audit.run() }
+        #expect(error?.message.contains("cannot be reached: SSL certificate problem") == true)
         try await google.stop()
     }
 

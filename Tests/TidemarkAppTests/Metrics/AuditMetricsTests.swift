@@ -1,8 +1,5 @@
-import AsyncHTTPClient
 import CoreMetrics
 import MetricsTestKit
-import NIOCore
-import NIOHTTP1
 import Testing
 import Tidemark
 import TidemarkAudit
@@ -26,16 +23,7 @@ import TidemarkTesting
     }
 
     private func make(_ ids: [String], _ accounts: LocalAccounts) async throws {
-        let users = ids.map { #"{"localId": "\#($0)", "createdAt": "1600000000000"}"# }
-        var request = HTTPClientRequest(
-            url: "http://\(accounts.host)/v1/projects/local/accounts:batchCreate")
-        request.method = .POST
-        request.headers.add(name: "authorization", value: "Bearer owner")
-        request.headers.add(name: "content-type", value: "application/json")
-        request.body = .bytes(
-            ByteBuffer(string: #"{"users": [\#(users.joined(separator: ","))]}"#))
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
-        try #require(response.status == .ok)
+        try await accounts.make(ids, project: "local", token: "owner")
     }
 
     /// - Parameter token: The token for the accounts server.
