@@ -16,7 +16,12 @@ from test_attacks import memory
 DATABASE = "projects/interop/databases/(default)"
 COLLECTION = ("collection", {"referenceValue": "/books"})
 LIST = {"functionValue": {"name": "array", "args": [{"integerValue": str(n)} for n in range(100)]}}
-UNNESTS = [("unnest", LIST, {"fieldReferenceValue": name}) for name in "xyz"]
+# Long values reach the bound of memory after few rows.
+LONG = {"functionValue": {"name": "array", "args": [
+    {"stringValue": f"{n:03}" + "a" * 500} for n in range(100)]}}
+UNNESTS, LONG_UNNESTS = (
+    [("unnest", values, {"fieldReferenceValue": name}) for name in "xyz"]
+    for values in (LIST, LONG))
 PATTERN = {"functionValue": {"name": "regex_match", "args": [
     {"stringValue": "a" * 1000}, {"stringValue": "(a{1000}){1000}"}]}}
 
@@ -38,8 +43,10 @@ SORT = ("sort", mapped(expression={"fieldReferenceValue": "x"},
 BAD = {
     "stages": ([COLLECTION] + [("limit", {"integerValue": "5"})] * 1000,
                "INVALID_ARGUMENT", "A pipeline may have at most 200 stages."),
-    "groups": ([COLLECTION, *UNNESTS, GROUPS],
+    "groups": ([COLLECTION, *LONG_UNNESTS, GROUPS],
                "RESOURCE_EXHAUSTED", "The stage aggregate needs more memory than a query may use"),
+    # On a busy machine, the bound of time comes first.
+    "small groups": ([COLLECTION, *UNNESTS, GROUPS], "RESOURCE_EXHAUSTED DEADLINE_EXCEEDED", ""),
     "sort": ([COLLECTION, *UNNESTS, SORT],
              "RESOURCE_EXHAUSTED", "The stage sort needs more memory than a query may use"),
     "pattern": ([COLLECTION, ("select", mapped(m=PATTERN))],
@@ -97,9 +104,9 @@ def test_a_pipeline_without_bounds_is_refused(shop, name, door):
         found = wire(shop, encoded(stages))
     else:
         found = rest(shop, json.dumps(body(stages)))
-    assert found[0] == status and words in found[1]
+    assert found[0] in status.split() and words in found[1]
     # A query may hold 128 MiB of rows.
-    most = 512 << 20 if status == "RESOURCE_EXHAUSTED" else 32 << 20
+    most = 512 << 20 if "RESOURCE_EXHAUSTED" in status else 32 << 20
     assert memory(shop, "VmHWM") - before < most
 
 
