@@ -5,7 +5,7 @@ import TidemarkApp
 
 @testable import ChatsCore
 
-@Suite struct `The chats in production` {
+struct `The chats in production` {
     @Test func `have Google's services, over TLS`() throws {
         let fields = ["PROJECT_ID": "my-app", "API_KEY": "k", "GOOGLE_APP_ID": "1:2:ios:3"]
         let data = try PropertyListSerialization.data(

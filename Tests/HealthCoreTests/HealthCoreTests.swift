@@ -320,7 +320,7 @@ import TidemarkTesting
 }
 
 /// Tests the deployed files.
-@Suite struct `The files of Health` {
+struct `The files of Health` {
     @Test func `let a person at their own days, and nobody else`() throws {
         _ = try IndexConfiguration(json: try exampleFile("Health/firestore.indexes.json"))
         let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)

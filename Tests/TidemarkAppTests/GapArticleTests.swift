@@ -160,7 +160,7 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
     }
 }
 
-@Suite struct `The examples on identities` {
+struct `The examples on identities` {
     private let folder = TestFolder()
 
     @Test func `make the settings of a stack`() throws {

@@ -12,7 +12,7 @@ import TidemarkTesting
 /// Prints nothing, because the output of the tests shows results only.
 private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
 
-@Suite struct `The README's examples` {
+struct `The README's examples` {
     private let server: FirestoreServer
     private let firestore: Firestore
 

@@ -196,7 +196,7 @@ private let spelled = MapValue([("\u{E9}", .integer(1)), ("e\u{301}", .integer(2
 }
 
 /// The console imports texts that a user pastes or drops.
-@Suite struct DocumentImportTests {
+struct DocumentImportTests {
     private func read(_ text: String) throws(PageRefusal) -> [DocumentImport.Entry] {
         try DocumentImport { "made" }.entries(of: text)
     }

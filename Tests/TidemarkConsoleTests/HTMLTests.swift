@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkConsole
 
-@Suite struct HTMLTests {
+struct HTMLTests {
     @Test func `text and attributes are escaped`() {
         let html = Tag.p(.title("\"><script>'")) { "<script>alert(1)</script> & more" }
         let expected =

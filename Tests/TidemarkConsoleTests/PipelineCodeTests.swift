@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import TidemarkConsole
 
 /// The code of pipelines. Each Swift text also stands here as code, which asks the same.
-@Suite struct PipelineCodeTests {
+struct PipelineCodeTests {
     private let database = try! DatabaseID(project: "demo")
 
     private func code(_ text: String, _ language: QueryCode.Language) throws -> String {

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkConsole
 
-@Suite struct PipelineTextTests {
+struct PipelineTextTests {
     private let database = try! DatabaseID(project: "demo")
 
     private func parse(_ text: String) throws(QueryTextError) -> Pipeline {

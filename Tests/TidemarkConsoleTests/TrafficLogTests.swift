@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkConsole
 
-@Suite struct TrafficLogTests {
+struct TrafficLogTests {
     private static func begin(
         _ log: inout TrafficLog, _ asked: String, at time: Int64 = 0, method: String = "RunQuery"
     ) -> Int {
@@ -197,7 +197,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct CostHistoryTests {
+struct CostHistoryTests {
     private func key(_ collection: String, client: String? = nil) -> CostHistory.Key {
         CostHistory.Key(label: "app", client: client, collection: collection)
     }

@@ -4,7 +4,7 @@ import TidemarkModel
 @testable import TidemarkConsole
 
 /// Recorded traffic is priced again, with a limit and as a feed.
-@Suite struct WhatIfTests {
+struct WhatIfTests {
     private let database = "projects/demo/databases/(default)"
 
     private func query(_ id: Int, _ asked: String, reads: Int, by label: String = "phone")

@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import TidemarkDemo
 
-@Suite struct `A scenario's bar` {
+struct `A scenario's bar` {
     private func measured(reads: Int, lostAnswers: Int = 0) -> Measured {
         var measured = Measured()
         measured.reads = reads

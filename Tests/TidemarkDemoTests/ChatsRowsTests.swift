@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkDemo
 
-@Suite struct `The rows of the chat app` {
+struct `The rows of the chat app` {
     private let rows: [any ScenarioRow]
 
     init() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkDemo
 
-@Suite struct DemoChartTests {
+struct DemoChartTests {
     private static let file = """
         {"scenarios": [
           {"name": "open <a> chat", "network": "3g",

@@ -4,7 +4,7 @@ import TidemarkServer
 
 @testable import TidemarkDemo
 
-@Suite struct `A network of the demo` {
+struct `A network of the demo` {
     private func plan(_ network: DemoNetwork, label: String) throws -> FaultPlan {
         FaultPlan(try network.faults(label: label).map { try FaultRule($0.rule) })
     }

@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import TidemarkDemo
 
-@Suite struct `The summary of all journeys` {
+struct `The summary of all journeys` {
     private func result(
         _ name: String, _ network: DemoNetwork, reads: Int, after: Int, seconds: Int,
         bar: Bar = Bar()
@@ -239,7 +239,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct `What a demo prints` {
+struct `What a demo prints` {
     @Test func `goes to a file where it is a detail`() throws {
         let path = FileManager.default.temporaryDirectory
             .appendingPathComponent("demo-output-\(UUID().uuidString)/tables.txt").path

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkDemo
 
-@Suite struct `How long a demo takes` {
+struct `How long a demo takes` {
     private func figures(_ firstTable: Double, _ play: Double, isUsual: Bool = true) -> DemoFigures
     {
         var figures = DemoFigures()
@@ -57,7 +57,7 @@ import Testing
     }
 }
 
-@Suite struct `A time that is too long` {
+struct `A time that is too long` {
     @Test func `says what it was, what it may be, and that it was here`() {
         let send = SlowTime("send ms", 2_310, limit: 2_000)
         #expect(send?.text == "send 2310 ms, slower than 2000 ms here")
@@ -68,7 +68,7 @@ import Testing
     }
 }
 
-@Suite struct `A run that is kept` {
+struct `A run that is kept` {
     private func speeds(_ slow: Int, of count: Int) -> [MachineSpeed] {
         (0..<count).map { MachineSpeed(beforeMs: 10, afterMs: $0 < slow ? 13.5 : 12.9) }
     }
@@ -93,7 +93,7 @@ import Testing
     }
 }
 
-@Suite struct `The slowest of many` {
+struct `The slowest of many` {
     @Test func `is a 99th percentile of 200, and the slowest of fewer`() {
         let times = (1...200).reversed().map(Double.init)
         #expect(SlowestTime(times)?.milliseconds == 198)

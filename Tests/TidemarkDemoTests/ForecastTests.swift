@@ -6,7 +6,7 @@ import TidemarkModel
 @testable import TidemarkDemo
 
 /// A row fails if the bill of its use differs from the prediction.
-@Suite struct `A predicted bill` {
+struct `A predicted bill` {
     private func result(
         predicted: PlannedBill, billed: PlannedBill, edition: DatabaseEdition, lost: Int = 0
     ) -> ScenarioResult {

@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import TidemarkDemo
 
-@Suite struct `The bar of the three clients` {
+struct `The bar of the three clients` {
     private let whole = OpensBar(events: 8_648, writes: 8_863, opens: 120)
 
     @Test func `is ten thousand reads and ninety seconds for the whole history`() {

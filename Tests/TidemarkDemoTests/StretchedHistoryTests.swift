@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkDemo
 
-@Suite struct `A history that is too short` {
+struct `A history that is too short` {
     private func history(_ times: [Int64]) -> History {
         let events = times.enumerated().map { index, time in
             HistoryEvent(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkEncryption
 
-@Suite struct AppKeyTests {
+struct AppKeyTests {
     private func bytes(_ hex: String) -> [UInt8] {
         let digits = Array(hex)
         return stride(from: 0, to: digits.count, by: 2).map {

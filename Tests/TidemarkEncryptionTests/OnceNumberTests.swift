@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkEncryption
 
-@Suite struct OnceNumberTests {
+struct OnceNumberTests {
     @Test func `no number comes twice, also when the count begins again`() {
         var numbers = OnceNumbers(from: UInt32.max - 500)
         var others = OnceNumbers()

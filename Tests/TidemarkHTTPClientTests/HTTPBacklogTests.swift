@@ -6,7 +6,7 @@ import TidemarkHTTPClient
     import FoundationNetworking
 #endif
 
-@Suite struct HTTPBacklogTests {
+struct HTTPBacklogTests {
     private let folder = FileManager.default.temporaryDirectory
         .appending(path: "backlog-\(UUID().uuidString)").path
 

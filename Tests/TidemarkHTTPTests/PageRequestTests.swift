@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkHTTP
 
-@Suite struct PageRequestTests {
+struct PageRequestTests {
     @Test func `parameters are read as a browser's form writes them`() {
         let read = PageRequest.parameters(
             in: "q=a+b%2Bc%20d&column=x&column=%C3%A9&flag&empty=&e=a=b")

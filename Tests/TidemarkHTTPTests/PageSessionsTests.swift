@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkHTTP
 
-@Suite struct PageSessionsTests {
+struct PageSessionsTests {
     private func cookie(_ header: String) -> String {
         String(header.prefix { $0 != ";" })
     }

@@ -102,7 +102,7 @@ private final class HealthWorld {
     }
 }
 
-@Suite struct `Health days in Firestore` {
+struct `Health days in Firestore` {
     @Test(.timeLimit(.minutes(2)))
     func `are all there, once, and come to what was lived`() async throws {
         let world = try await HealthWorld(days: 45)

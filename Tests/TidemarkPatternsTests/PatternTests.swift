@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkPatterns
 
-@Suite struct `A pattern` {
+struct `A pattern` {
     private func matches(_ pattern: String, _ text: String) throws -> Bool? {
         var steps = 1_000_000
         return try Pattern(pattern).matchesWhole(text, steps: &steps)

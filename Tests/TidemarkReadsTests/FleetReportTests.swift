@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkReads
 
 /// The days of many devices, summed up.
-@Suite struct FleetReportTests {
+struct FleetReportTests {
     private func day(
         _ day: Int, version: String = "1.0", group: String = "", cached: Int = 0,
         _ rows: (screen: String, reads: Int)...

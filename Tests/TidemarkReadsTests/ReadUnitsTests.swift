@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import TidemarkReads
 
 /// The units of the Enterprise edition in files, comparisons and reports.
-@Suite struct `Reads of the Enterprise edition` {
+struct `Reads of the Enterprise edition` {
     private let key = ReadKey(
         label: "test_open", call: "Listen", target: "messages", query: "order by time desc")
 

@@ -9,7 +9,7 @@ private func key(
     ReadKey(label: label, call: call, target: target, query: query)
 }
 
-@Suite struct `A comparison of reads` {
+struct `A comparison of reads` {
     private func compare(_ kept: [KeptLine], _ seen: [RunLine]) -> ReadsComparison {
         ReadsComparison(ReadsFile(kept), seen)
     }
@@ -129,7 +129,7 @@ private func key(
     }
 }
 
-@Suite struct `A recording of reads` {
+struct `A recording of reads` {
     @Test func `is exact where the runs agree, and else a range with its reason`() {
         let (steady, varying, rare) = (key(), key("Listen"), key("GetDocument"))
         let recording = ReadsRecording(
@@ -174,7 +174,7 @@ private func key(
     }
 }
 
-@Suite struct `The end of a suite` {
+struct `The end of a suite` {
     private let lines = [RunLine(key(), reads: 1)]
 
     @Test func `is compared after a success with reads`() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkReads
 
-@Suite struct `A file of reads` {
+struct `A file of reads` {
     private let lines = [
         KeptLine(
             ReadKey(
@@ -115,7 +115,7 @@ import Testing
     }
 }
 
-@Suite struct `A report of reads` {
+struct `A report of reads` {
     private let grown = ReadsReport(
         ReadsComparison(
             ReadsFile([

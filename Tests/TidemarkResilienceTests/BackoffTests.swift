@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkResilience
 
-@Suite struct `Backing off` {
+struct `Backing off` {
     @Test func `waits nothing, then a second, then half as long again, up to a minute`() {
         var backoff = Backoff()
         let delays = (0..<14).map { _ in backoff.next(jitter: 0.5) }

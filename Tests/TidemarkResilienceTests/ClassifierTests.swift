@@ -10,7 +10,7 @@ import TidemarkTestKit
 #endif
 
 /// The default classifier's decisions about errors that apps meet.
-@Suite struct `What an error means by its type` {
+struct `What an error means by its type` {
     private struct Order: Encodable {
         var price = Double.nan
         func encode(to encoder: any Encoder) throws {

@@ -2,7 +2,7 @@ import Testing
 import TidemarkResilience
 import TidemarkTestKit
 
-@Suite struct `A clock that goes from wait to wait` {
+struct `A clock that goes from wait to wait` {
     /// Advances the clock to the next wait as soon as a task waits.
     private func pass(_ clock: ManualClock) async {
         while !clock.advanceToNext() { await Task.yield() }

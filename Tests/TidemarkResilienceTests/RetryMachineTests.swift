@@ -1,7 +1,7 @@
 import Testing
 import TidemarkResilience
 
-@Suite struct `One call's attempts` {
+struct `One call's attempts` {
     private func machine(
         _ policy: RetryPolicy = .mobile, _ safety: CallSafety = .read, deadline: Duration? = nil
     ) -> RetryMachine {
@@ -207,7 +207,7 @@ import TidemarkResilience
     }
 }
 
-@Suite struct `The budget of retries` {
+struct `The budget of retries` {
     @Test func `is a fifth of the calls, and a few`() {
         var credits = RetryCredits(share: 0.2, floor: 1)
         for _ in 0..<100 { credits.deposit(at: .seconds(5)) }
@@ -248,7 +248,7 @@ import TidemarkResilience
     }
 }
 
-@Suite struct `A deadline` {
+struct `A deadline` {
     @Test func `is the same moment however deep it is handed down`() {
         let deadline = Deadline(in: .seconds(10), from: .seconds(5))
         #expect(deadline.remaining(at: .seconds(12)) == .seconds(3))

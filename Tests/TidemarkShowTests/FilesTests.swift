@@ -6,7 +6,7 @@ import TidemarkRules
 
 /// Checks the deployed rules of Stamps and Homes. In the apps' own tests, the server enforces that
 /// queries need only the indexes of `firestore.indexes.json`.
-@Suite struct FilesTests {
+struct FilesTests {
     private let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
 
     private func file(_ path: String) throws -> Data {

@@ -8,7 +8,7 @@ import TidemarkApp
 @testable import StampsCore
 
 /// The example apps on a real project. Nothing is sent.
-@Suite struct `An example app in production` {
+struct `An example app in production` {
     private let info: GoogleServiceInfo
 
     init() throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import TidemarkShow
 
 /// Tests the page that plays a recording without a server.
-@Suite struct `The page of a recording` {
+struct `The page of a recording` {
     private static let stamps = ShowState.App(
         name: "stamps", title: "Stamps", problem: "Slow.", promise: "Fast.")
 

@@ -5,7 +5,7 @@ import TidemarkPhones
 
 @testable import TidemarkShow
 
-@Suite struct ShowMachineTests {
+struct ShowMachineTests {
     private static let app = ShowState.App(
         name: "x", title: "X", problem: "p", promise: "q",
         acts: [ShowState.Named(id: "collect", title: "Collect")])
@@ -233,7 +233,7 @@ import TidemarkPhones
     }
 }
 
-@Suite struct OrderFormTests {
+struct OrderFormTests {
     @Test func `orders are checked before they are obeyed`() throws {
         #expect(try OrderForm("kill", side: .before).parsed() == .kill(.before))
         #expect(try OrderForm("network", id: "3g").parsed() == .network(.threeG))

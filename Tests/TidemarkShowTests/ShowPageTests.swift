@@ -6,7 +6,7 @@ import TidemarkPhones
 
 @testable import TidemarkShow
 
-@Suite struct ShowPageTests {
+struct ShowPageTests {
     private func state(_ screen: Screen?) -> ShowState {
         var state = ShowState(
             app: ShowState.App(name: "x", title: "X", problem: "p", promise: "q"),

@@ -8,7 +8,7 @@ import TidemarkTestKit
 @testable import TidemarkSync
 
 /// The engine has a separate cache for each user, and one user at a time.
-@Suite struct AccountTests {
+struct AccountTests {
     let folder = TemporaryFolder()
 
     private func world(

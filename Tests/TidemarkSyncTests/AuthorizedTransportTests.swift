@@ -71,7 +71,7 @@ private final class Heard<Message: Sendable>: Sendable {
     }
 }
 
-@Suite struct `A token in every call` {
+struct `A token in every call` {
     private let base = ScriptedTransport()
     private let tokens = ScriptedTokens()
     private let refused = RPCStatus(.unauthenticated, "old")

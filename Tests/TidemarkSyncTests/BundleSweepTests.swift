@@ -7,7 +7,7 @@ import TidemarkTesting
 
 /// A bundle that did not arrive completely: its documents stay in the cache, and its targets are
 /// deleted.
-@Suite struct BundleSweepTests {
+struct BundleSweepTests {
     private func begin(_ world: Harness, documents: Int) throws -> BundleLoad {
         let loads = Events<Result<BundleLoad?, SyncError>>()
         world.engine.beginBundle("b", createTime: at(5)) { loads.record($0) }

@@ -7,7 +7,7 @@ import TidemarkTestKit
 
 // The examples of doc comments, line by line. The tidy tests compare them.
 
-@Suite struct `The doc comments of what tests play` {
+struct `The doc comments of what tests play` {
     private let configuration = SyncEngine.Configuration(
         database: Harness.database, cacheFile: nil)
 

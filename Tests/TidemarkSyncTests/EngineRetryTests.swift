@@ -6,7 +6,7 @@ import TidemarkTesting
 @testable import TidemarkSync
 
 /// The engine retries calls by Firestore's tables, within the time that remains.
-@Suite struct EngineRetryTests {
+struct EngineRetryTests {
     private let unavailable = RPCStatus(.unavailable, "gone")
 
     private func found(_ world: Harness, _ index: Int) {

@@ -6,7 +6,7 @@ import TidemarkTesting
 @testable import TidemarkSync
 
 /// The cache is kept within its size, and data in use is kept.
-@Suite struct GarbageTests {
+struct GarbageTests {
     private static let kilobyte: MapValue = ["text": .string(String(repeating: "x", count: 1000))]
 
     private func docs(_ collection: String, _ range: Range<Int>) -> [Document] {

@@ -6,7 +6,7 @@ import TidemarkTesting
 @testable import TidemarkSync
 
 /// An index is built after the query that needs it, when the engine is idle.
-@Suite struct IndexTests {
+struct IndexTests {
     private let query = rooms { query in
         query.filter = .field(field("floor"), .equal, .integer(3))
         query.limit = .first(5)

@@ -6,7 +6,7 @@ import TidemarkTestKit
 @testable import TidemarkSync
 
 /// Reads of rows that a listener has just asked for: the listen answers both.
-@Suite struct JoinedReadTests {
+struct JoinedReadTests {
     private let document = path("rooms/a")
 
     private func listens(_ world: Harness) -> Listener {

@@ -5,7 +5,7 @@ import TidemarkTesting
 @testable import TidemarkSync
 
 /// A listener never sees older data after newer data, even across a restart.
-@Suite struct LastVersionTests {
+struct LastVersionTests {
     /// The last snapshot's version on disk may be older than the snapshot. The version is then read
     /// from the target, which was stored with the snapshot.
     @Test(arguments: [true, false])

@@ -4,7 +4,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-@Suite struct LimboTests {
+struct LimboTests {
     /// Returns a world with a current listener on `rooms` that shows a and b. The tests put b in
     /// limbo.
     private func world() throws -> (Harness, Listener, wireID: Int32) {
@@ -145,7 +145,7 @@ import TidemarkTesting
 
 struct Unexpected: Error {}
 
-@Suite struct ExistenceFilterTests {
+struct ExistenceFilterTests {
     private func world() throws -> (Harness, Listener, wireID: Int32) {
         let world = try Harness()
         let listener = world.listen(rooms(), metadata: true)
@@ -205,7 +205,7 @@ struct Unexpected: Error {}
     }
 }
 
-@Suite struct LimitTests {
+struct LimitTests {
     private let top = rooms { query in
         query.orders = [Order(field("n"), .ascending)]
         query.limit = .first(2)

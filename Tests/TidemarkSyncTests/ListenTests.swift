@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-@Suite struct ListenTests {
+struct ListenTests {
     @Test func `an empty cache waits for the server, then shows its rows`() throws {
         let world = try Harness()
         let listener = world.listen(rooms())

@@ -6,7 +6,7 @@ import TidemarkTesting
 @testable import TidemarkSync
 
 /// The log of the cache is moved into its file when the engine is idle, and not during a burst.
-@Suite struct LogTests {
+struct LogTests {
     /// Writes about 250 pages to the log.
     private func write(_ world: Harness, round: Int) throws {
         let text = String(repeating: "x", count: 4_000)

@@ -4,7 +4,7 @@ import TidemarkModel
 @testable import TidemarkSync
 
 /// The state machine alone: when rows are stored, and where another attempt continues.
-@Suite struct `A read in parts` {
+struct `A read in parts` {
     private let database = try! DatabaseID(project: "p")
     private let byAge = Query(collectionID: "rooms", orders: [Order(FieldPath(name: "age"))])
 

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-@Suite struct QueryKeyTests {
+struct QueryKeyTests {
     /// FirebaseFirestore nests an AND that a query is chained after.
     @Test func `filters have one key, however their ANDs are nested`() throws {
         func filter(_ name: String) throws -> Filter {

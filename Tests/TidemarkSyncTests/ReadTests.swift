@@ -4,7 +4,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-@Suite struct ReadTests {
+struct ReadTests {
     let unavailable = RPCStatus(.unavailable, "no network")
 
     private func reply(_ document: Document, at time: Int64) -> Reply {

@@ -8,7 +8,7 @@ import TidemarkTesting
 @testable import TidemarkSync
 
 /// Reads of the cache that take many steps of the engine, and changes between these steps.
-@Suite struct SliceTests {
+struct SliceTests {
     private static let rounds = 0..<14
 
     /// Queries without an index: one in the order of names, one in another order.

@@ -8,7 +8,7 @@ import TidemarkTestKit
 @testable import TidemarkSync
 
 /// A failing disk is a state that the engine can leave.
-@Suite struct StorageTests {
+struct StorageTests {
     private func states(of world: Harness) -> Events<StorageState> {
         let states = Events<StorageState>()
         _ = world.engine.observeStorage { states.record($0) }

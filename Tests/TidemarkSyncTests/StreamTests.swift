@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-@Suite struct OnlineStateTests {
+struct OnlineStateTests {
     @Test func `ten seconds without a word make it offline`() {
         var machine = OnlineState()
         #expect(machine.step(.streamStarting) == [.schedule(.seconds(10))])
@@ -30,7 +30,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct StreamLifecycleTests {
+struct StreamLifecycleTests {
     private let timers = StreamLifecycle.Timers(
         backoff: .listenBackoff, idle: .listenIdle, healthy: .listenHealthy)
     private let start = StreamLifecycle.Event.start(elapsed: .zero, jitter: 0.5)
@@ -106,7 +106,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct WriteStreamTests {
+struct WriteStreamTests {
     private let start = WriteStream.Event.lifecycle(.start(elapsed: .zero, jitter: 0.5))
     private let write = [Mutation(path: DocumentPath(unchecked: "a/b"), .delete)]
 

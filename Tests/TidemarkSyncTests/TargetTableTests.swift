@@ -5,7 +5,7 @@ import TidemarkStore
 @testable import TidemarkSync
 
 /// The table writes some targets immediately. Others wait for the transaction of another operation.
-@Suite struct TargetTableTests {
+struct TargetTableTests {
     private let key = QueryKey(Query(collectionID: "rooms"))
 
     private func used(_ table: TargetTable, _ change: (inout LocalTarget) -> Void = { _ in })

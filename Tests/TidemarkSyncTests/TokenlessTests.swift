@@ -5,7 +5,7 @@ import TidemarkTesting
 @testable import TidemarkSync
 
 /// A server that sends no resume tokens: the client must not take its data for newer than it is.
-@Suite struct TokenlessTests {
+struct TokenlessTests {
     /// Ends the stream and starts the next one.
     private func reconnect(_ world: Harness) {
         world.stream.end(RPCStatus(.unavailable, "gone"))

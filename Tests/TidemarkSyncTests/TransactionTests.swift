@@ -6,7 +6,7 @@ import TidemarkTesting
 
 /// The attempts of a transaction: what they commit, and what may follow a commit whose response was
 /// lost.
-@Suite struct TransactionTests {
+struct TransactionTests {
     private let lost = CommitFailure(.server(RPCStatus(.unavailable, "gone")), mayBeApplied: true)
     private let refused = CommitFailure(
         .server(RPCStatus(.failedPrecondition, "changed")), mayBeApplied: false)

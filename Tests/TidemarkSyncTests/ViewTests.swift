@@ -4,7 +4,7 @@ import TidemarkStore
 
 @testable import TidemarkSync
 
-@Suite struct ViewTests {
+struct ViewTests {
     private func local(_ document: Document, mutated: Bool = false, committed: Bool = false)
         -> LocalDocument
     {

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-@Suite struct WatchAggregatorTests {
+struct WatchAggregatorTests {
     private var held: [Int32: Set<DocumentPath>] = [:]
     private var machine = WatchAggregator(database: Harness.database)
 

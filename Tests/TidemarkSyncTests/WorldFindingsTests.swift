@@ -7,7 +7,7 @@ import TidemarkTesting
 @testable import TidemarkSync
 
 /// Small versions of defects that the World found. Each test failed before the correction.
-@Suite struct WorldFindingsTests {
+struct WorldFindingsTests {
     @Test func `a refused write is not shown on, over one that no listen has confirmed`() throws {
         let harness = try Harness()
         let listener = harness.listen(rooms(), metadata: true)

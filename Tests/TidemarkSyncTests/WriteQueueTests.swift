@@ -6,7 +6,7 @@ import TidemarkTesting
 @testable import TidemarkSync
 
 /// The queue as an app sees it, and the writes that the server refuses.
-@Suite struct WriteQueueTests {
+struct WriteQueueTests {
     private func states(of world: Harness) -> Events<WriteQueueState> {
         let states = Events<WriteQueueState>()
         _ = world.engine.observeWriteQueue { states.record($0) }

@@ -17,7 +17,7 @@ private func answer(_ token: UInt8, at time: Int64) -> WriteResponse {
         results: [MutationResult(updateTime: at(time))], commitTime: at(time))
 }
 
-@Suite struct WriteStreamResumeTests {
+struct WriteStreamResumeTests {
     private let start = WriteStream.Event.lifecycle(.start(elapsed: .zero, jitter: 0.5))
 
     private func position(_ token: UInt8) -> WritePosition? {
@@ -100,7 +100,7 @@ private func answer(_ token: UInt8, at time: Int64) -> WriteResponse {
     }
 }
 
-@Suite struct EngineResumeTests {
+struct EngineResumeTests {
     private func push(_ world: Harness, _ responses: WriteResponse...) {
         for response in responses { world.writeStream.push(response) }
         world.run()

@@ -4,7 +4,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-@Suite struct WriteTests {
+struct WriteTests {
     @Test func `a write is journalled, shown, sent and acknowledged`() throws {
         let world = try Harness()
         let listener = world.listen(rooms(), metadata: true)

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkWire
 
-@Suite struct CodingTests {
+struct CodingTests {
     private let names = Names(database)
 
     @Test(arguments: UInt64(0)..<200) func `a request comes back as it was`(seed: UInt64) throws {

@@ -6,7 +6,7 @@ import TidemarkModel
 @testable import TidemarkWire
 
 /// Compares the model's codecs with SwiftProtobuf's own messages.
-@Suite struct DocumentCodecTests {
+struct DocumentCodecTests {
     @Test(arguments: UInt64(0)..<300)
     func `protobuf reads what the codec wrote, and the other way round`(seed: UInt64) throws {
         var generator = Generator(seed: seed)

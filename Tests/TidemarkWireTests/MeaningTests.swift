@@ -7,7 +7,7 @@ import TidemarkModel
 @testable import TidemarkWire
 
 /// The meaning of messages for which the model and the wire use different terms.
-@Suite struct MeaningTests {
+struct MeaningTests {
     private let names = Names(database)
     private let root = "projects/demo/databases/(default)/documents"
 

@@ -6,7 +6,7 @@ import TidemarkModel
 @testable import TidemarkWire
 
 /// Compares the codec of pipelines with SwiftProtobuf's own messages.
-@Suite struct PipelineCodecTests {
+struct PipelineCodecTests {
     @Test(arguments: UInt64(0)..<300)
     func `protobuf reads what the codec wrote, and the other way round`(seed: UInt64) throws {
         var generator = Generator(seed: seed)

@@ -7,7 +7,7 @@ import TidemarkModel
 @testable import TidemarkWire
 
 /// The messages with which production refused unreadable requests: server-production-facts 1 to 5.
-@Suite struct RefusalTests {
+struct RefusalTests {
     private static let base = "projects/demo/databases/(default)"
     private static let root = base + "/documents"
 

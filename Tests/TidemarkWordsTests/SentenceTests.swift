@@ -1,7 +1,7 @@
 import Testing
 import TidemarkWords
 
-@Suite struct `A sentence for a person` {
+struct `A sentence for a person` {
     private let sentence = Sentence(
         "file.unreadable", "%1$@ cannot be read: %2$@.", arguments: ["a %2$@", "it is locked"])
 

@@ -134,7 +134,7 @@ struct ArchitectureRules {
 }
 
 /// Tests the rules on made-up lines.
-@Suite struct `The rules of the architecture` {
+struct `The rules of the architecture` {
     private let rules = ArchitectureRules(
         paths: ["Sources/TidemarkA/Views/View.swift", "Tests/TidemarkATests/ViewTests.swift"],
         targets: ["TidemarkA"])

@@ -2,7 +2,7 @@ import Testing
 
 /// Limits the parameters without a label: a call such as `read(statement, 9, true, budget)` says
 /// nothing at its place of use.
-@Suite struct `Argument labels` {
+struct `Argument labels` {
     /// The folders with code that users, readers and developers run, such as
     /// `Sources/TidemarkModel` and `Examples/Chats`. Tests are not limited.
     private static let folders = Set(files.keys).sorted()

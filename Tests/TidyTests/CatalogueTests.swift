@@ -90,7 +90,7 @@ enum Catalogues {
 }
 
 /// Tests the rules on made-up pages.
-@Suite struct `The rules of catalogues` {
+struct `The rules of catalogues` {
     private func count(_ name: String, _ lines: String...) -> Int {
         let path = "Sources/TidemarkA/TidemarkA.docc/\(name).md"
         return Catalogues.violations(in: Repository.File(path: path, lines: lines)).count

@@ -117,7 +117,7 @@ enum DecisionRules {
     }
 }
 
-@Suite struct `The decisions` {
+struct `The decisions` {
     private let records: [Repository.File]
     private let numbers: Set<String>
 
@@ -148,7 +148,7 @@ enum DecisionRules {
 }
 
 /// Tests the rules on records that follow them and records that break them.
-@Suite struct `The rules of decisions` {
+struct `The rules of decisions` {
     private func record(
         _ title: String = "# 0007: A choice",
         _ status: String = "Date: 2026-11-21 · Status: amended by 0009",

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Compares the alerts, the dashboard and their list of metrics with the metrics in the code.
-@Suite struct `The monitoring files` {
+struct `The monitoring files` {
     private static let folder = Repository.root.appending(path: "Monitoring")
 
     private static func text(_ name: String) throws -> String {

@@ -3,7 +3,7 @@ import Testing
 
 /// Limits the signs of comments that are not plain. The figures are only a sign: a sentence that a
 /// reader must read twice is wrong even if it passes.
-@Suite struct `Comments` {
+struct `Comments` {
     /// The folders with Swift files, such as `Sources/TidemarkModel` and `Tests/TidyTests`.
     private static let folders = Set(files.keys).sorted()
 

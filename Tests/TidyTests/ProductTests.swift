@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Checks the products that `Package.swift` offers to apps.
-@Suite struct `The products` {
+struct `The products` {
     private func lines() throws -> [String] {
         try #require(Repository.files.first { $0.path == "Package.swift" }).lines
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct `The README` {
+struct `The README` {
     /// Returns the lines of Swift without comments, indentation and empty lines.
     private func code(_ lines: some Sequence<String>) -> [String] {
         lines.map { line in

@@ -57,6 +57,12 @@ enum Rules {
         }
     }
 
+    /// A type with tests is a suite by itself. With the attribute, the compiler expands the macros
+    /// of its tests much more slowly: `TidemarkSyncTests` took 87 s, and takes 40 s without.
+    static let bareSuite = LineRule(
+        #"@Suite\s+(@\w+\s+)*(final\s+)?(struct|class|enum|actor)\b"#,
+        "remove @Suite, which is for suites with traits")
+
     private static let timeLimit = LineRule(
         #"\.timeLimit\(\.minutes\((?!2\)|1\))"#, "say on the line before why a test takes longer")
 

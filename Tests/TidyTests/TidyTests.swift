@@ -66,6 +66,10 @@ import TestSupport
         check(tests, Rules.longLimits)
     }
 
+    @Test func `marks suites only for their traits`() {
+        check(tests, Rules.bareSuite.violations)
+    }
+
     @Test func `has nothing unfinished`() {
         check(written, Rules.unfinished.violations)
     }
@@ -93,7 +97,7 @@ import TestSupport
 
 /// Tests each rule on lines that break it and lines that do not. A rule that never fails proves
 /// nothing.
-@Suite struct `The rules` {
+struct `The rules` {
     private func file(_ lines: String..., path: String = "Sources/TidemarkServer/X.swift")
         -> Repository.File
     {
@@ -129,6 +133,13 @@ import TestSupport
         #expect(Rules.vagueFile.violations(in: file("Engine.swift")) == [])
         #expect(Rules.typeOfTheModulesName.violations(in: file("enum Tidemark {")).count == 1)
         #expect(Rules.typeOfTheModulesName.violations(in: file("struct TidemarkError {")) == [])
+    }
+
+    @Test func `refuse a suite without a trait`() {
+        #expect(Rules.bareSuite.violations(in: file("@Suite struct `A feed` {")).count == 1)
+        #expect(Rules.bareSuite.violations(in: file("@Suite @MainActor class A {")).count == 1)
+        #expect(Rules.bareSuite.violations(in: file("@Suite(.ownThread) struct A {")) == [])
+        #expect(Rules.bareSuite.violations(in: file("struct `A feed` {")) == [])
     }
 
     @Test(arguments: [

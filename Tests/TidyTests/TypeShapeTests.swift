@@ -99,7 +99,7 @@ struct TypeShapeRules {
 }
 
 /// Tests the rules on made-up sources.
-@Suite struct `The rules of types` {
+struct `The rules of types` {
     private func stored(_ body: String) -> Int {
         SourceOutline("struct A {\n" + body + "\n}").parts[0].storedProperties
     }

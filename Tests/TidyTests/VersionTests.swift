@@ -1,7 +1,7 @@
 import Testing
 
 /// The version is one constant. Documents that show it must agree.
-@Suite struct `The version` {
+struct `The version` {
     private func lines(_ path: String) throws -> [String] {
         try #require(Repository.files.first { $0.path == path }, "\(path)").lines
     }

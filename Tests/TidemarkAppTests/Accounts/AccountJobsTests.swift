@@ -102,7 +102,7 @@ private final class UnsureProfiles: ProfileStore {
     func look(for user: UserID) async -> ProfileReading { await base.look(for: user) }
 }
 
-@Suite struct `Sign-ups and removals` {
+struct `Sign-ups and removals` {
     private let device: JobDevice
     private let way = AccountJobs.Way.password(email: "a@b.c", "secret")
     private let profile: MapValue = ["name": .string("Ada")]

@@ -14,7 +14,7 @@ import TidemarkTesting
 
 /// Tests a device's accounts and Firestore over sockets, against servers that sign their tokens.
 /// The test moves the time.
-@Suite struct `Tokens over sockets` {
+struct `Tokens over sockets` {
     private static let administrator = "administrators-token"
 
     /// Trusts the callers that the accounts server trusts, until `shut()`. Records all calls.

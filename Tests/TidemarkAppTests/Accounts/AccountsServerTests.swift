@@ -7,7 +7,7 @@ import TidemarkTesting
 @testable import TidemarkApp
 
 /// Tests accounts against the real servers over HTTP.
-@Suite struct `Accounts over HTTP` {
+struct `Accounts over HTTP` {
     private let folder = TestFolder()
 
     private func device(

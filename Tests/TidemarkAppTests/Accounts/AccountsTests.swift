@@ -7,7 +7,7 @@ import TidemarkResilience
 
 @testable import TidemarkApp
 
-@Suite struct `Accounts on a device` {
+struct `Accounts on a device` {
     private let server = ScriptedAccounts()
     private let store = ScriptedStore()
     private let time = TestTime()

@@ -6,7 +6,7 @@ import TidemarkResilience
 
 @testable import TidemarkApp
 
-@Suite struct `A nonce for Apple` {
+struct `A nonce for Apple` {
     /// The expected hash is the output of `printf … | sha256sum`.
     @Test func `is hashed as the accounts server hashes it`() {
         let nonce = AppleNonce([0, 1, 0xAB, 0xFF])

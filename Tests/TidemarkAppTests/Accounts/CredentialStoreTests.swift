@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkApp
 
-@Suite struct `Credentials in files` {
+struct `Credentials in files` {
     private let folder = TestFolder()
     private let key = [UInt8](repeating: 7, count: 32)
 

@@ -5,7 +5,7 @@ import TidemarkApp
 import TidemarkResilience
 
 /// Tests the default classifier with errors of Firestore, accounts and an HTTP library.
-@Suite struct `What an app's error means by its type` {
+struct `What an app's error means by its type` {
     @Test func `a cancellation is one, whoever throws it`() {
         #expect(Failure(HTTPClientError.cancelled).kind == .cancelled)
         #expect(Failure(FirestoreError(.cancelled, "")).kind == .cancelled)

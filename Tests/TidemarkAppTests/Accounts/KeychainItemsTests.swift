@@ -4,7 +4,7 @@ import Testing
 @testable import TidemarkApp
 
 /// Tests the meaning of the keychain's answers with scripted statuses.
-@Suite struct `A keychain's items` {
+struct `A keychain's items` {
     /// Records each call and answers with the next status, or with success after the last one.
     private final class Scripted: KeychainCalls {
         private struct State {

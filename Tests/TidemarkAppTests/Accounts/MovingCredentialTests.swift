@@ -6,7 +6,7 @@ import Tidemark
 
 /// Tests how secrets move from files into a keychain, with the keychain's real logic on scripted
 /// calls.
-@Suite struct `Secrets that move` {
+struct `Secrets that move` {
     private let folder = TestFolder()
     private let keychain = ScriptedStore()
 
@@ -92,7 +92,7 @@ import Tidemark
     }
 }
 
-@Suite struct `The place of secrets without a keychain` {
+struct `The place of secrets without a keychain` {
     @Test func `is a folder for its owner alone`() throws {
         let folder = TestFolder()
         let store = try DefaultCredentials.store(folder: folder.path, keychain: nil)

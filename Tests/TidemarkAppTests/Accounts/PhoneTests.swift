@@ -77,7 +77,7 @@ private final class PhoneServer: AccountsTransport {
     }
 }
 
-@Suite struct `A phone` {
+struct `A phone` {
     private let server = PhoneServer()
     private let folder = TestFolder()
 

@@ -5,7 +5,7 @@ import Tidemark
 
 @testable import TidemarkApp
 
-@Suite struct `A session of another library` {
+struct `A session of another library` {
     private let server = ScriptedAccounts()
     private let folder = TestFolder()
 

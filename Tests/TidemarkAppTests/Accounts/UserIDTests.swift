@@ -4,7 +4,7 @@ import Testing
 @testable import TidemarkApp
 
 /// The id of a user is the last part of a profile's path, so it must not lead to another document.
-@Suite struct `The id of a user` {
+struct `The id of a user` {
     @Test(arguments: [
         "", ".", "..", "a/b", "../admin/secrets", "/", "ann/", "__all__", "____",
         String(repeating: "x", count: 129), String(repeating: "é", count: 65),

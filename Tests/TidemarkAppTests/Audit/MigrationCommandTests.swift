@@ -10,7 +10,7 @@ import TidemarkWire
 @testable import TidemarkMigration
 
 /// The server that `tidemark doctor` asks.
-@Suite struct `The command of the doctor` {
+struct `The command of the doctor` {
     private func place(_ arguments: String..., variable: String? = nil) throws -> String {
         let environment = variable.map { ["FIRESTORE_EMULATOR_HOST": $0] } ?? [:]
         let target = try DoctorCommand.parse(arguments).target(environment)

@@ -3,7 +3,7 @@ import Tidemark
 
 @testable import TidemarkApp
 
-@Suite struct `A backfill's decisions` {
+struct `A backfill's decisions` {
     private static let now: Int64 = 1_000 * 86_400
 
     private static func time(daysAgo days: Int64) -> Timestamp {

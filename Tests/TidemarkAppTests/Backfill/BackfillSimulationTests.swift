@@ -4,7 +4,7 @@ import Tidemark
 @testable import TidemarkApp
 
 /// Plays backfills against a disk, a server and a process that fail and die at every point.
-@Suite struct `A backfill under faults` {
+struct `A backfill under faults` {
     private struct Dice {
         var state: UInt64
         mutating func roll(_ count: Int) -> Int {

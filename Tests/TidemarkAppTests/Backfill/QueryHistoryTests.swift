@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkApp
 import TidemarkServer
 
-@Suite struct `The history of a query` {
+struct `The history of a query` {
     private static let now: Int64 = 1_700_000_000
 
     private static func client(_ server: FirestoreServer, _ label: String) throws -> Firestore {

@@ -8,7 +8,7 @@ import TidemarkTesting
 
 @testable import TidemarkApp
 
-@Suite struct `The order of work in the background` {
+struct `The order of work in the background` {
     private typealias Machine = BackgroundMachine
 
     private func report(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkApp
 
-@Suite struct `A queue of events` {
+struct `A queue of events` {
     @Test func `gives its events in their order, and asks to be taken once`() {
         let queue = EventQueue<Int>()
         #expect(queue.add(1))

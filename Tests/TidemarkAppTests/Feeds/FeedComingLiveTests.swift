@@ -5,7 +5,7 @@ import Tidemark
 
 /// Tests how the machine alone comes live: by its listeners, and after a long absence by a count
 /// first.
-@Suite struct `A feed machine that comes live` {
+struct `A feed machine that comes live` {
     typealias Machine = FeedMachine<String>
 
     private let now = DeviceTime(wall: Timestamp(seconds: 1_000, nanoseconds: 0), elapsed: .zero)

@@ -5,7 +5,7 @@ import Tidemark
 import TidemarkServer
 
 /// Failures that the World's histories found, each reduced to a minimum.
-@Suite struct `What histories of feeds found` {
+struct `What histories of feeds found` {
     private static let all = QueryValue(collection: CollectionPath(unchecked: "messages"))
 
     private let world: FeedSpecWorld

@@ -4,7 +4,7 @@ import Tidemark
 @testable import TidemarkApp
 
 /// Tests the machine alone, without an engine, a clock or a task.
-@Suite struct `The feed machine` {
+struct `The feed machine` {
     typealias Machine = FeedMachine<String>
 
     private let now = DeviceTime(wall: Timestamp(seconds: 1_000, nanoseconds: 0), elapsed: .zero)

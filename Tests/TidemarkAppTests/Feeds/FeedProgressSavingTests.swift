@@ -4,7 +4,7 @@ import Tidemark
 @testable import TidemarkApp
 
 /// Tests what is stored if a listener reports changes while a page is loading.
-@Suite struct `A feed's progress during a page` {
+struct `A feed's progress during a page` {
     typealias Machine = FeedMachine<String>
 
     private let now = DeviceTime(wall: Timestamp(seconds: 1_000, nanoseconds: 0), elapsed: .zero)

@@ -7,7 +7,7 @@ import TidemarkTesting
 
 /// The plan of a feed's next read equals its bill, in reads and in the units of the Enterprise
 /// edition.
-@Suite struct FeedUnitTests {
+struct FeedUnitTests {
     private static let indexes = """
         {"indexes": [
           {"collectionGroup": "stamps", "fields": [

@@ -126,7 +126,7 @@ import TidemarkTesting
     }
 }
 
-@Suite struct `Differences of lists` {
+struct `Differences of lists` {
     @Test(arguments: UInt64(0)..<200)
     func `make one list of another, with as few moves as there can be`(seed: UInt64) {
         var random = SeededRandom(seed: seed)

@@ -1,7 +1,7 @@
 import Testing
 import TidemarkApp
 
-@Suite struct `A launch machine` {
+struct `A launch machine` {
     private func user(_ number: Int) -> UserID { UserID("u\(number)")! }
 
     @Test func `keeps the last sign-ins until it may apply them, and begins the rest once`() {

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import TidemarkApp
 
-@Suite struct `A launch` {
+struct `A launch` {
     private static let user = UserID("ada")!
 
     /// Records the calls to the parts of a launch, in order, and answers them.

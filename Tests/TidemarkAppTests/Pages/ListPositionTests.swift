@@ -6,7 +6,7 @@ import TidemarkTesting
 
 @testable import TidemarkApp
 
-@Suite struct `A position in a list` {
+struct `A position in a list` {
     private static func time(_ seconds: Int64) -> Timestamp {
         Timestamp(seconds: seconds, nanoseconds: 7)
     }

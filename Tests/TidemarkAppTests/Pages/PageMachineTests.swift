@@ -3,7 +3,7 @@ import Tidemark
 
 @testable import TidemarkApp
 
-@Suite struct `Pages of a collection` {
+struct `Pages of a collection` {
     private typealias Machine = PageMachine<Int>
 
     private func rows(_ times: some Sequence<Int>) -> [PageRow<Int>] {

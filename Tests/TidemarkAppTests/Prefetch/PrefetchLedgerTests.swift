@@ -2,7 +2,7 @@ import Testing
 import Tidemark
 import TidemarkApp
 
-@Suite struct `The ledger of a prefetcher` {
+struct `The ledger of a prefetcher` {
     private func time(_ minutes: Int64) -> Timestamp {
         Timestamp(seconds: minutes * 60, nanoseconds: 0)
     }

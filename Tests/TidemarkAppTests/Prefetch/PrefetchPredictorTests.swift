@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkApp
 
-@Suite struct `A prefetch predictor` {
+struct `A prefetch predictor` {
     private let utc = TimeZone(identifier: "UTC")!
     /// Monday, 6 November 2023, midnight.
     private let monday = Timestamp(seconds: 1_699_228_800, nanoseconds: 0)

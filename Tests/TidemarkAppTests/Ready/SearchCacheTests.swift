@@ -3,7 +3,7 @@ import Tidemark
 
 @testable import TidemarkApp
 
-@Suite struct `Earlier searches` {
+struct `Earlier searches` {
     private func cache(_ capacity: Int = 10) -> SearchCache<String> {
         SearchCache(lifetime: .seconds(300), capacity: capacity) { $0 }
     }
@@ -53,7 +53,7 @@ import Tidemark
     }
 }
 
-@Suite struct `Text that is searched` {
+struct `Text that is searched` {
     @Test func `is without case, accents, width and spare white space`() {
         #expect(SearchText.normalized("  Ånna \t MARIE\n") == "anna marie")
         #expect(SearchText.normalized("José") == SearchText.normalized("jose\u{301}"))

@@ -3,7 +3,7 @@ import Testing
 @testable import TidemarkApp
 
 /// Tests the signals for changes of a network's path.
-@Suite struct `A network's path` {
+struct `A network's path` {
     private let wifi = NetworkPath(ways: ["en0", "10.0.0.1"])
     private let cellular = NetworkPath(isExpensive: true, ways: ["pdp_ip0"])
     private let none = NetworkPath(isUsable: false)

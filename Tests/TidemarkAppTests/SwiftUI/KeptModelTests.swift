@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkApp
 
-@MainActor @Suite struct `A model of a view's property` {
+@MainActor struct `A model of a view's property` {
     private final class Model {}
 
     @Test func `is made once for what it shows`() {

@@ -5,7 +5,7 @@ import Tidemark
 import TidemarkApp
 import TidemarkTesting
 
-@Suite struct `Relative times` {
+struct `Relative times` {
     private let now = Timestamp(seconds: 1_697_800_000, nanoseconds: 0)
     private let utc = RelativeTime(timeZone: TimeZone(identifier: "UTC")!)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkDemo
 
-@Suite struct `What a process uses` {
+struct `What a process uses` {
     @Test func `is read from the files of the system`() {
         #expect(ThreadSum.nanoseconds(inSchedstat: "905440 6759209 2\n") == 905_440)
         #expect(ThreadSum.nanoseconds(inSchedstat: "") == 0)
@@ -61,7 +61,7 @@ import Testing
     }
 }
 
-@Suite struct `The launches of a day` {
+struct `The launches of a day` {
     private func complaints(before: Double, after: Double) -> [String] {
         var uses = [DayVersion.before: DayUse(), .after: DayUse()]
         uses[.before]?.launch.bytes = before
@@ -82,7 +82,7 @@ import Testing
     }
 }
 
-@Suite struct `A day in the summary` {
+struct `A day in the summary` {
     @Test func `is one row, with the figures of the day alone`() {
         var use = DayUse()
         use.launch = ProcessUse(milliseconds: 60, wakes: 30, bursts: 1, bytes: 184_000)
@@ -96,7 +96,7 @@ import Testing
     }
 }
 
-@Suite struct `The services of a day` {
+struct `The services of a day` {
     private func use(_ wakes: Double) -> DayUse {
         var use = DayUse()
         use.minute.wakes = wakes
@@ -129,7 +129,7 @@ import Testing
     }
 }
 
-@Suite struct `A burst of the network` {
+struct `A burst of the network` {
     @Test func `ends with ten seconds of silence`() {
         var count = BurstCount()
         #expect(count.bursts == 0)

@@ -7,7 +7,7 @@ import TidemarkServer
 
 @testable import TidemarkDemo
 
-@Suite struct `What a launch comes to` {
+struct `What a launch comes to` {
     /// Returns a detail in the form of the server's meter.
     private func detail(_ target: String, _ method: RPCMethod, _ reads: Int) -> MeterDetail {
         let text = """

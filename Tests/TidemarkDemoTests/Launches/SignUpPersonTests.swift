@@ -4,7 +4,7 @@ import TidemarkPhones
 
 @testable import TidemarkDemo
 
-@Suite struct `A person who signs up` {
+struct `A person who signs up` {
     private func asking(_ control: String) -> Screen {
         Screen("Homes", .quiet, controls: [Control(control, control)])
     }
@@ -61,7 +61,7 @@ import TidemarkPhones
     }
 }
 
-@Suite struct `What a sign-up comes to` {
+struct `What a sign-up comes to` {
     private func wrongs(
         killed: Int, on network: LaunchNetwork, orphans: Int = 0, finished: Int = 14
     ) -> [String] {

@@ -5,7 +5,7 @@ import TidemarkPhones
 
 @testable import TidemarkDemo
 
-@Suite struct `A launch after the update from FirebaseFirestore` {
+struct `A launch after the update from FirebaseFirestore` {
     private func screen(_ ids: [String]) -> Screen {
         Screen(
             "Stamps", .fresh,

@@ -1,7 +1,7 @@
 import Testing
 
 /// Checks the contents of a client's store after a kill and after a loss of power, at any moment.
-@Suite struct ClientPowerLossTests {
+struct ClientPowerLossTests {
     @Test(arguments: DiskSeeds.shares, AtRest.allCases)
     func `what was journalled is there, and nothing by halves`(
         share: Range<UInt64>, atRest: AtRest

@@ -1,7 +1,7 @@
 import Testing
 
 /// Checks the contents of a server after a kill and after a loss of power, at any moment.
-@Suite struct ServerPowerLossTests {
+struct ServerPowerLossTests {
     @Test(arguments: DiskSeeds.shares)
     func `what was acknowledged is there, and nothing by halves`(share: Range<UInt64>) throws {
         var (cuts, acknowledged, untold) = (0, 0, 0)

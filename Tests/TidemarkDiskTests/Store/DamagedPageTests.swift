@@ -7,7 +7,7 @@ import TidemarkStore
 
 /// Damages one page or one bit of a cache. The cache reports an error, refuses to open, or starts a
 /// new file. It never shows damaged data.
-@Suite struct DamagedPageTests {
+struct DamagedPageTests {
     static let database = try! DatabaseID(project: "disk")
     private static let page = 4_096
 

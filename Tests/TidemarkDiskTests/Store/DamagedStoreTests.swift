@@ -7,7 +7,7 @@ import TidemarkModel
 /// Damages the file or the log of a store, while the store is closed or open: flipped bits, random
 /// bytes, pages of zeros, and swapped pages. The store reports each damage, or reads the data that
 /// was written.
-@Suite struct DamagedStoreTests {
+struct DamagedStoreTests {
     private static let database = try! DatabaseID(project: "disk")
     private static let room = FieldPath(name: "n")
     private static let documents = 90

@@ -7,7 +7,7 @@ import TidemarkTesting
 @testable import TidemarkSync
 
 /// Checks that the files of an encrypted client contain no text that a user wrote.
-@Suite struct EncryptedFileTests {
+struct EncryptedFileTests {
     private static let database = try! DatabaseID(project: "disk")
 
     /// The texts that are written and then searched for: ids, field names, values and pending

@@ -8,7 +8,7 @@ import TidemarkSync
 
 /// Changes the key of a file, or encrypts a plain file, while the power fails at one of the writes.
 /// Afterwards, the file has the old key or the new key, and all its data.
-@Suite struct KeyChangeTests {
+struct KeyChangeTests {
     private static let database = try! DatabaseID(project: "disk")
     private static let documents = 40
     private static let newKey = {

@@ -5,7 +5,7 @@ import TidemarkStore
 
 /// Checks that synced data survives a loss of power at any moment. Other transactions survive in
 /// order: the store has one of its states since the last sync.
-@Suite struct PowerLossTests {
+struct PowerLossTests {
     private static let database = try! DatabaseID(project: "disk")
     private static let documents = 60
 

@@ -9,7 +9,7 @@ import TidemarkTesting
 
 /// Lets one read of the disk fail. The store reports an error, returns no wrong data, and works as
 /// before when the disk reads again.
-@Suite struct ReadFailureTests {
+struct ReadFailureTests {
     private static let database = try! DatabaseID(project: "disk")
     private static let count = 120
 

@@ -8,7 +8,7 @@ import TidemarkStore
 
 /// Opens a new file, or a file of an older schema, while the power fails at one of the writes that
 /// migrate the schema.
-@Suite struct SchemaStepTests {
+struct SchemaStepTests {
     private static let database = try! DatabaseID(project: "disk")
     private static let documents = 30
     /// The interval between the changes at which the power fails. With many seeds, it fails at

@@ -7,7 +7,7 @@ import TidemarkModel
 /// Runs random transactions on a store with a cache of a few pages, so pages go to the log before
 /// their transaction ends. Some transactions are rolled back, the log is moved, and the process is
 /// killed. The test compares the rows with a dictionary.
-@Suite struct SealedLogTests {
+struct SealedLogTests {
     private typealias Rows = [Int64: [UInt8]]
     private struct Undone: Error {}
 

@@ -5,7 +5,7 @@ import TidemarkStore
 
 /// Checks a transaction that is larger than SQLite's cache: it writes some pages to the log before
 /// it ends, and a kill leaves those pages in the log.
-@Suite struct SpillTests {
+struct SpillTests {
     private struct Killed: Error {}
 
     private static let database = try! DatabaseID(project: "disk")

@@ -7,7 +7,7 @@ import TidemarkModel
 @testable import TidemarkSync
 
 /// Checks the messages on disk that processes leave for the holder of a cache.
-@Suite struct StoreInboxTests {
+struct StoreInboxTests {
     private static let database = try! DatabaseID(project: "disk")
     private static let text = "in the kitchen"
 

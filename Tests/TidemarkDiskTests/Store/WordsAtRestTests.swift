@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkStore
 
 /// Word indexes after kills and losses of power, and what their file shows.
-@Suite struct `Word indexes at rest` {
+struct `Word indexes at rest` {
     private struct Wrong: Error { let word: String }
 
     private static let database = try! DatabaseID(project: "disk")

@@ -5,7 +5,7 @@ import TidemarkStore
 
 /// Lets some writes of the disk fail, after which the disk works again. A transaction either fails
 /// or is stored, and a later move of the log repeats the failed writes.
-@Suite struct WriteFailureTests {
+struct WriteFailureTests {
     private typealias Rows = [Int64: [UInt8]]
 
     /// A store with a cache of fifty pages, for transactions of about 120 pages and moves of the

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkFiles
 
-@Suite struct `Chunks that the system sends` {
+struct `Chunks that the system sends` {
     typealias Chunk = BackgroundChunks.Chunk
 
     private func chunk(

@@ -6,7 +6,7 @@ import TidemarkSystem
 
 @testable import TidemarkFiles
 
-@Suite struct FileCopyTests {
+struct FileCopyTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

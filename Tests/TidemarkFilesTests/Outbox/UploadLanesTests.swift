@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkFiles
 
-@Suite struct UploadLanesTests {
+struct UploadLanesTests {
     private func files(_ sizes: Int64...) -> [UploadLanes.Candidate] {
         sizes.enumerated().map { .init(id: Int64($0.offset + 1), size: $0.element) }
     }

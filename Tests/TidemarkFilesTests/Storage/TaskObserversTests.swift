@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkFiles
 
-@Suite struct TaskObserversTests {
+struct TaskObserversTests {
     @Test func `an observer is told about its state alone`() {
         var observers = TaskObservers<String>()
         #expect(observers.add(for: .progress, "p") == (1, false))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkFiles
 
-@Suite struct UploadMachineTests {
+struct UploadMachineTests {
     private static let unit: Int64 = 262_144
     private static let day: Int64 = 86_400
 

@@ -4,7 +4,7 @@ import TidemarkHTTPClient
 
 @testable import TidemarkFiles
 
-@Suite struct StorageWireTests {
+struct StorageWireTests {
     private let wire = StorageWire(address: "https://storage.test/", appID: "1:2:ios:3")
     private let target = UploadTarget(
         bucket: "my-app.appspot.com", name: "chats/blue/a+b %#?é.jpg", size: 300, md5: "x",

@@ -3,7 +3,7 @@ import Testing
 @testable import TidemarkHTTP
 @testable import TidemarkServer
 
-@Suite struct `A one-time password` {
+struct `A one-time password` {
     private let environment = AccountsEnvironment.live()
 
     /// The test vectors of RFC 6238, appendix B, for SHA-1, of which an app shows six digits.

@@ -5,7 +5,7 @@ import TidemarkServer
 
 @testable import TidemarkHTTP
 
-@Suite struct `Messages to functions` {
+struct `Messages to functions` {
     private func document(
         _ path: String, _ fields: MapValue, at seconds: Int64
     ) throws -> Document {

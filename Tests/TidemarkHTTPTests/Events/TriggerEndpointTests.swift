@@ -20,7 +20,7 @@ private final class EventList: EventReceiver {
     }
 }
 
-@Suite struct `Triggers over HTTP` {
+struct `Triggers over HTTP` {
     private let list = EventList()
     private let server: FirestoreServer
 

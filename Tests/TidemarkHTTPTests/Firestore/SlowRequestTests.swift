@@ -5,7 +5,7 @@ import Testing
 @testable import TidemarkHTTP
 
 /// The port closes each slow or silent client after a limit, and other clients are not affected.
-@Suite struct SlowRequestTests {
+struct SlowRequestTests {
     /// Returns limits that are short enough for a test and long enough for a busy machine. Limits
     /// that a test does not name are long.
     private static func patience(

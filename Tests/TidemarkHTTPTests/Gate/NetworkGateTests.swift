@@ -6,7 +6,7 @@ import TidemarkServer
 
 @testable import TidemarkHTTP
 
-@Suite struct `A gate` {
+struct `A gate` {
     private static let group = MultiThreadedEventLoopGroup.singleton
 
     private func connects(to port: Int) async -> Bool {

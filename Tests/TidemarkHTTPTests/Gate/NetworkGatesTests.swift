@@ -142,7 +142,7 @@ import TidemarkTesting
 }
 
 /// The effects of networks on whole requests of the storage port.
-@Suite struct ObjectNetworkTests {
+struct ObjectNetworkTests {
     /// A latency, an error and a lost response are the effects that requests play. A network with
     /// another one would be healthy for files without a sign.
     @Test func `rules of networks for every call have effects that requests play`() {

@@ -5,7 +5,7 @@ import TidemarkModel
 import TidemarkRules
 import TidemarkServer
 
-@Suite struct `The rules over HTTP` {
+struct `The rules over HTTP` {
     private let open = "service cloud.firestore { match /{all=**} { allow read; } }"
 
     private func ask(

@@ -9,7 +9,7 @@ import TidemarkWire
 @testable import TidemarkHTTP
 
 /// A port handles exhausted system resources, and too many connections.
-@Suite struct PortBoundsTests {
+struct PortBoundsTests {
     private static func listener(_ limit: ConnectionLimit) async throws -> any Channel {
         try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelInitializer { channel in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-@Suite struct `A chart` {
+struct `A chart` {
     private let chart = HealthChart(
         title: "steps & <more>", unit: "count",
         bars: [

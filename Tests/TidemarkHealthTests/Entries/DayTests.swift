@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-@Suite struct `Days as they were lived` {
+struct `Days as they were lived` {
     private static let zones = ["", "Europe/Berlin", "Africa/Cairo", "Asia/Kathmandu"]
 
     private func hours(_ samples: [PackedSample]) -> [HourEntry] {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-@Suite struct `Merging intervals` {
+struct `Merging intervals` {
     static let sources = [
         HealthSource(name: "Watch", device: .watch), HealthSource(name: "Phone", device: .phone),
         HealthSource(name: "App", device: .other),

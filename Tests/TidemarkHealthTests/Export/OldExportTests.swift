@@ -3,7 +3,7 @@ import Testing
 @testable import TidemarkHealth
 
 /// Imports files as older versions of the Health app wrote them, according to public reports.
-@Suite struct `An old export` {
+struct `An old export` {
     /// An export of iOS 8: dates without separators, `source`, and a record's metadata as
     /// attributes with spaces in their names.
     private static let ios8 = """

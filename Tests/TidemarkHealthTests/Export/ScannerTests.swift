@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-@Suite struct `The scanner` {
+struct `The scanner` {
     static let steps = """
         <Record type="HKQuantityTypeIdentifierStepCount" sourceName="Phone" unit="count" \
         startDate="2024-02-25 08:10:00 +0700" endDate="2024-02-25 08:20:00 +0700" value="120"/>

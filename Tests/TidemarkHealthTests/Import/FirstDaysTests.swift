@@ -4,7 +4,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-@Suite struct `The first days of an import` {
+struct `The first days of an import` {
     /// These settings split a file of a few megabytes as an import splits a file of a gigabyte.
     private static let settings = NewestRecords.Settings(
         smallest: 1 << 20, stretch: 256 << 10, part: 16 << 10)

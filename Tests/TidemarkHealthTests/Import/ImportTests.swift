@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-@Suite struct `An import` {
+struct `An import` {
     /// Returns the store's totals of each day, in the form of the generator's totals.
     static func totals(
         _ store: HealthStore

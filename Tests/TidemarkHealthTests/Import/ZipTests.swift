@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-@Suite struct `An export in a zip` {
+struct `An export in a zip` {
     static func zip(_ name: String, _ bytes: [UInt8]) throws -> [UInt8] {
         var zip: [UInt8] = []
         let writer = ZipWriter(entry: name) { zip += $0 }

@@ -4,7 +4,7 @@ import Testing
 @testable import TidemarkHealth
 
 /// Converts HealthKit's names to values, without HealthKit.
-@Suite struct `Reading HealthKit` {
+struct `Reading HealthKit` {
     @Test func `asks in units that a sample is stored in`() {
         for kind in HealthKind.allCases {
             guard let unit = HealthKitReading.unit(of: kind) else {

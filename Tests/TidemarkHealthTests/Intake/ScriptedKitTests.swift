@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-@Suite struct `A scripted HealthKit` {
+struct `A scripted HealthKit` {
     private static func samples(_ kit: ScriptedKit, _ kind: HealthKind) async throws
         -> [HealthSample]
     {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-@Suite struct `Hours of the app's own store` {
+struct `Hours of the app's own store` {
     private let berlin = TimeZone(identifier: "Europe/Berlin")!
 
     private func time(_ text: String) throws -> Date {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-@Suite struct `Rows of hours` {
+struct `Rows of hours` {
     private static let berlin = TimeZone(identifier: "Europe/Berlin")!
 
     private static func hours(_ store: HealthStore) throws -> [HealthKind: [HourEntry]] {

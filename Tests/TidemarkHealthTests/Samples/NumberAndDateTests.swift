@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-@Suite struct `Numbers and dates of an export` {
+struct `Numbers and dates of an export` {
     private func number(_ text: String) -> Int64? {
         var text = text
         return text.withUTF8 { Decimal6.parse(UnsafeRawBufferPointer($0)) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-@Suite struct `Hours of another device` {
+struct `Hours of another device` {
     private static let day = HealthDay("2026-05-10")!
 
     private static func hours(_ store: HealthStore) throws -> [HourEntry] {

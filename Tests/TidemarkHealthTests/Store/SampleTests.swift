@@ -52,7 +52,7 @@ enum MadeSamples {
     }
 }
 
-@Suite struct `Samples` {
+struct `Samples` {
     private static func hours(_ store: HealthStore) throws -> [HealthKind: [HourEntry]] {
         try `An import`.hours(store).filter { !$0.value.isEmpty }
     }

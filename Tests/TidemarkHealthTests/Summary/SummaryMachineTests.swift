@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkHealth
 
-@Suite struct `The summary's decisions` {
+struct `The summary's decisions` {
     private static let all = Set(HealthSummary.Item.allCases)
 
     @Test func `read everything at once when it is opened`() {

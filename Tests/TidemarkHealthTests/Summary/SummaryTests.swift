@@ -7,7 +7,7 @@ import TestSupport
 
 @testable import TidemarkHealth
 
-@Suite struct `A summary` {
+struct `A summary` {
     private static func record(
         _ kind: HealthKind, _ start: String, _ end: String, _ value: String, _ unit: String
     ) -> String {

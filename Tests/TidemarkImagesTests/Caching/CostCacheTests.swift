@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkImages
 
-@Suite struct CostCacheTests {
+struct CostCacheTests {
     /// The same cache as a list, with the newest entry first.
     private struct Oracle {
         let limit: Int

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkImages
 
-@Suite struct DiskCacheTests {
+struct DiskCacheTests {
     private let place = Place([:])
     private static let day: Int64 = 86_400_000
     private static let now: Int64 = 1_800_000_000_000

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkImages
 
-@Suite struct AreaSamplerTests {
+struct AreaSamplerTests {
     /// Computes the same result in floating point, pixel by pixel.
     private func oracle(
         _ pixels: [UInt8], _ size: PictureSize, _ fit: Fit, isPremultiplied: Bool

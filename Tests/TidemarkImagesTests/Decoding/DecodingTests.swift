@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkImages
 
-@Suite struct DecodingTests {
+struct DecodingTests {
     private func decode(
         _ file: [UInt8], _ box: PictureSize, _ mode: PictureFit = .fit,
         limits: PictureLimits = PictureLimits()

@@ -3,7 +3,7 @@ import Testing
 @testable import TidemarkImages
 
 /// Checks the size that Apple's decoder is asked for, and where its picture is drawn.
-@Suite struct `A plan to draw` {
+struct `A plan to draw` {
     private func plan(
         _ width: Int, _ height: Int, into box: Int, _ mode: PictureFit,
         _ orientation: PictureOrientation = .up

@@ -3,7 +3,7 @@ import Testing
 import TidemarkImages
 
 /// Tests pictures that are files of the app.
-@Suite struct PictureFileTests {
+struct PictureFileTests {
     private let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("tidemark-file-\(UUID().uuidString)")
 

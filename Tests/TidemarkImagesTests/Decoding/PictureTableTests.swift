@@ -5,7 +5,7 @@ import Testing
 
 /// Compares small pictures with the pixels that Pillow decodes. The pictures have all formats,
 /// depths, palettes, kinds of alpha and colour chunks. `Scripts/picture-table` makes the table.
-@Suite struct PictureTableTests {
+struct PictureTableTests {
     private struct Row: Decodable {
         let name: String
         let width, height, tolerance: Int
@@ -84,7 +84,7 @@ import Testing
 }
 
 /// Tests EXIF in a PNG. Orientation 6 turns a picture clockwise by a quarter.
-@Suite struct PNGOrientationTests {
+struct PNGOrientationTests {
     /// A picture of 40×20 pixels whose left half is red.
     private static let pixels: [UInt8] = (0..<800).flatMap { index -> [UInt8] in
         index % 40 < 20 ? [255, 0, 0, 255] : [0, 0, 255, 255]

@@ -3,7 +3,7 @@ import TidemarkResilience
 
 @testable import TidemarkImages
 
-@Suite struct DownloadMachineTests {
+struct DownloadMachineTests {
     private typealias Field = DownloadMachine.Field
 
     private func fields(_ pairs: KeyValuePairs<String, String>) -> HTTPFields {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkImages
 
-@Suite struct ValidityTests {
+struct ValidityTests {
     /// The time Sun, 06 Nov 1994 08:49:37 GMT, which is RFC 9110's example.
     private let now: Int64 = 784_111_777
     private let date = "Sun, 06 Nov 1994 08:49:37 GMT"

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkImages
 
-@Suite struct PictureFormatTests {
+struct PictureFormatTests {
     @Test func `the first bytes notify the format`() {
         #expect(PictureFormat(firstBytes: [0xFF, 0xD8, 0xFF, 0xE0]) == .jpeg)
         #expect(PictureFormat(firstBytes: [0x89] + Array("PNG\r\n\u{1A}\n".utf8)) == .png)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkImages
 
-@Suite struct PictureHeaderTests {
+struct PictureHeaderTests {
     private func png(
         width: UInt32, height: UInt32, depth: UInt8 = 8, colour: UInt8 = 6, interlace: UInt8 = 0
     ) -> [UInt8] {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkImages
 
-@Suite struct TrafficTests {
+struct TrafficTests {
     private func id(_ number: Int) -> PictureID {
         PictureID(address: "\(number)", version: nil)
     }

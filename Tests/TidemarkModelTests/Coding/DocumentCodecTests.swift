@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `Whole documents on the wire` {
+struct `Whole documents on the wire` {
     private func decode(_ bytes: [UInt8]) throws -> WireDocument {
         let result: Result<WireDocument, CodecError> = bytes.withUnsafeBytes { buffer in
             do throws(CodecError) { return .success(try DocumentCodec.decode(buffer)) } catch {

@@ -4,7 +4,7 @@ import TestSupport
 @testable import TidemarkModel
 
 /// Compares fields that are found in one pass with fields that are looked up one at a time.
-@Suite struct `Fields in one pass` {
+struct `Fields in one pass` {
     private static let names = ["", "a", "aa", "ab", "b", "é", "longer name", "n", "zz"]
 
     private func fields(_ random: inout SeededRandom) -> MapValue {

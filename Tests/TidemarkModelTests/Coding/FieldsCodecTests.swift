@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `The codec` {
+struct `The codec` {
     @Test func `gives back what it was given, and encodes it alike`() throws {
         var generator = Generator(seed: 7)
         for _ in 0..<5_000 {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `Bloom filters` {
+struct `Bloom filters` {
     private let names = (0..<1_000).map {
         "projects/p/databases/(default)/documents/rooms/room\($0)"
     }
@@ -72,7 +72,7 @@ import Testing
     }
 }
 
-@Suite struct `The digest` {
+struct `The digest` {
     /// The test suite of RFC 1321, appendix A.5.
     @Test(arguments: [
         ("", "d41d8cd98f00b204e9800998ecf8427e"),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `Index advice` {
+struct `Index advice` {
     private func path(_ name: String) -> FieldPath { try! FieldPath(encoded: name) }
 
     private func query(

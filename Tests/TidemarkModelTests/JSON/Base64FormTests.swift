@@ -3,7 +3,7 @@ import Testing
 import TidemarkModel
 
 /// Compares the results with Foundation's.
-@Suite struct Base64FormTests {
+struct Base64FormTests {
     @Test func `texts are Foundation's, and give the bytes again`() {
         var dice = SystemRandomNumberGenerator()
         for count in 0..<200 {

@@ -4,7 +4,7 @@ import Testing
 @testable import TidemarkModel
 
 /// Compares the reading and writing of JSON with Foundation, on the same texts.
-@Suite struct JSONValueTests {
+struct JSONValueTests {
     /// The letter é as one character, and as two.
     private static let (one, two) = ("\u{E9}", "e\u{301}")
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `Mutations` {
+struct `Mutations` {
     private let now = Value.timestamp(Timestamp(microseconds: 1_700_000_000_000_000))
 
     private func apply(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `The rules for writes` {
+struct `The rules for writes` {
     private static func set(_ fields: MapValue) -> Mutation {
         Mutation(path: path("c/x"), .set(fields))
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `Field paths` {
+struct `Field paths` {
     @Test(arguments: [
         (["a"], "a"), (["a", "b"], "a.b"), (["_a1"], "_a1"), (["1a"], "`1a`"), (["a.b"], "`a.b`"),
         (["a", "b.c", "d"], "a.`b.c`.d"), (["`"], "`\\``"), (["\\"], "`\\\\`"), (["é"], "`é`"),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `Paths` {
+struct `Paths` {
     @Test func `of documents have their parts`() throws {
         let path = try DocumentPath("rooms/blue/messages/7")
         #expect(path.id == "7")

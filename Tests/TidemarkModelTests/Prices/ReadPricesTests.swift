@@ -1,7 +1,7 @@
 import Testing
 import TidemarkModel
 
-@Suite struct `List prices` {
+struct `List prices` {
     @Test func `are those of a location`() throws {
         #expect(try ReadPrices.of("nam5").per100000 == 0.06)
         #expect(try ReadPrices.of("us-west1").perGiBStored == 0.15)

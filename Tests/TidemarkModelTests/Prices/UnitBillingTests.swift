@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 
 /// Google's published examples of the Enterprise edition's bill.
-@Suite struct `Units of the Enterprise edition` {
+struct `Units of the Enterprise edition` {
     private static let kiB = 1_024
 
     @Test func `of point reads are the published ones`() {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `Aggregations` {
+struct `Aggregations` {
     private func sum(_ values: Value...) -> Value? { figure(.sum(field("v")), values) }
     private func average(_ values: Value...) -> Value? { figure(.average(field("v")), values) }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct ExactSumTests {
+struct ExactSumTests {
     /// Returns the exact sum, rounded once. Shewchuk's partial sums, as in Python's `math.fsum`,
     /// lose no bit.
     private func reference(_ values: [Double]) -> Double {

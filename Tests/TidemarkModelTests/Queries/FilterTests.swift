@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `Filters` {
+struct `Filters` {
     private static let f = field("f")
 
     private func matches(_ filter: Filter, _ value: Value?) -> Bool {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `Queries` {
+struct `Queries` {
     @Test func `order by what they filter, then by name`() {
         func orders(_ filter: Filter?, _ explicit: [Order] = []) -> [Order] {
             Query(collectionID: "c", filter: filter, orders: explicit).normalizedOrders

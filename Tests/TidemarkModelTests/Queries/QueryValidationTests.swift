@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `The rules for queries` {
+struct `The rules for queries` {
     private static let a = field("a")
     private static let b = field("b")
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `Split points` {
+struct `Split points` {
     private static func points(_ rows: Int) -> SplitPoints {
         var points = SplitPoints()
         for row in 0..<rows { points.add(DocumentPath(unchecked: "c/\(1_000_000 + row)")) }

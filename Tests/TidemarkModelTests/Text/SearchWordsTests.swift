@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TidemarkModel
 
-@Suite struct `The words of a text` {
+struct `The words of a text` {
     @Test func `are runs of letters and digits, in lower case, without accents`() {
         let cases: [(String, [String])] = [
             ("", []), (" ,;- ", []), ("Blue tea-house 24h", ["blue", "tea", "house", "24h"]),

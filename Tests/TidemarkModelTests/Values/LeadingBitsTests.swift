@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `Leading bits` {
+struct `Leading bits` {
     @Test func `never order two values otherwise than their comparison`() {
         var random = Generator(seed: 17)
         let values = (0..<2_000).map { _ in random.value() }

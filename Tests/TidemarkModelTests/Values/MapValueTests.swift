@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `Map values` {
+struct `Map values` {
     /// A slow model of a map: a nested dictionary whose keys are bytes.
     private indirect enum Oracle: Equatable {
         case leaf(Value)

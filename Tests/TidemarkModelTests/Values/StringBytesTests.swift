@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `Text by its bytes` {
+struct `Text by its bytes` {
     @Test func `keeps apart what Swift calls the same`() {
         let composed = "\u{E9}"
         let decomposed = "e\u{301}"

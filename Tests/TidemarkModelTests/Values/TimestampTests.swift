@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `Timestamps` {
+struct `Timestamps` {
     @Test(arguments: [Int64(0), 1, -1, 999_999, -999_999, -1_000_000, 1_700_000_000_123_456])
     func `count microseconds both ways from 1970`(microseconds: Int64) {
         let time = Timestamp(microseconds: microseconds)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TidemarkModel
 
-@Suite struct TimestampTextTests {
+struct TimestampTextTests {
     @Test(arguments: [
         (0, 0, "1970-01-01T00:00:00Z"), (-1, 0, "1969-12-31T23:59:59Z"),
         (951_782_400, 0, "2000-02-29T00:00:00Z"), (-62_135_596_800, 0, "0001-01-01T00:00:00Z"),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkModel
 
-@Suite struct `The order of values` {
+struct `The order of values` {
     @Test func `is the documented order of kinds`() throws {
         let reference = ReferenceValue(
             database: try DatabaseID(project: "p"), path: try DocumentPath("a/b"))

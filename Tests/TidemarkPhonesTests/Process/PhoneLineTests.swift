@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkPhones
 
-@Suite struct `A phone's lines` {
+struct `A phone's lines` {
     @Test func `lines are cut wherever the pipe cuts them`() throws {
         var cutter = LineCutter()
         let line = JSONLine.encode(PhoneOrder.tap(id: "a", text: "ü\n"))

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkPipelines
 
-@Suite struct `Functions of arrays` {
+struct `Functions of arrays` {
     @Test func `make and join arrays`() {
         check(
             """
@@ -103,7 +103,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct `Functions of maps` {
+struct `Functions of maps` {
     @Test func `read and change maps`() {
         check(
             """
@@ -144,7 +144,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct `Functions of references and vectors` {
+struct `Functions of references and vectors` {
     @Test func `take references apart`() {
         check(
             """

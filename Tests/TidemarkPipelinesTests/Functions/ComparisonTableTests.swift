@@ -4,7 +4,7 @@ import TidemarkModel
 @testable import TidemarkPipelines
 
 /// Each line is a fact of Google's documentation or of the SDKs' tests against production.
-@Suite struct `Functions that compare` {
+struct `Functions that compare` {
     @Test func `know numbers by their value, and NaN as equal to itself`() {
         check(
             """
@@ -114,7 +114,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct `Functions of booleans` {
+struct `Functions of booleans` {
     @Test func `know three values`() {
         check(
             """
@@ -167,7 +167,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct `Functions of nothings` {
+struct `Functions of nothings` {
     @Test func `notify absent, null and errors apart`() {
         check(
             """

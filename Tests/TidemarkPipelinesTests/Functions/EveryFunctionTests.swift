@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkPipelines
 
-@Suite struct `Every function` {
+struct `Every function` {
     /// The names at the start of the lines of the tables beside this file.
     private func tested() throws -> Set<String> {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkPipelines
 
-@Suite struct `Functions of numbers` {
+struct `Functions of numbers` {
     @Test func `keep integers exact, and refuse an overflow`() {
         check(
             """
@@ -110,7 +110,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct `Functions of extremes` {
+struct `Functions of extremes` {
     @Test func `take several values or one array`() {
         check(
             """

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkPipelines
 
-@Suite struct `Functions of strings` {
+struct `Functions of strings` {
     @Test func `count code points, and the bytes of bytes`() {
         check(
             """

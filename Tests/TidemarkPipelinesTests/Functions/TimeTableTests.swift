@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkPipelines
 
-@Suite struct `Functions of times` {
+struct `Functions of times` {
     @Test func `add, subtract and compare times`() {
         check(
             """

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkPipelines
 
-@Suite struct `A nested pipeline` {
+struct `A nested pipeline` {
     private func subquery(_ kind: String, _ lines: String) -> Pipeline.Expression {
         .call(kind, [.pipeline(pipeline(lines))])
     }
@@ -80,7 +80,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct `A stage that writes` {
+struct `A stage that writes` {
     private func writes(_ lines: String) throws -> [PipelineWrite] {
         let run = try pipeline(lines).validated(in: testDatabase)
             .run(over: ListSource(books), context: testContext())

@@ -4,7 +4,7 @@ import TidemarkTestKit
 
 @testable import TidemarkPipelines
 
-@Suite struct `A search` {
+struct `A search` {
     private let places = [
         document(
             "p/a",

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkPipelines
 
-@Suite struct `A source stage` {
+struct `A source stage` {
     private func ids(_ lines: String) throws -> [String] {
         try rows(pipeline(lines), over: ListSource(books)).map { $0.name!.path.id }
     }
@@ -34,7 +34,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct `A stage of fields` {
+struct `A stage of fields` {
     @Test func `where keeps rows that are TRUE alone`() throws {
         let condition = "collection ref'/books'\nwhere greater_than(n, 1)\nselect {t: t}"
         #expect(try fields(condition) == maps("[{t: 'A'}, {t: 'C'}]"))
@@ -106,7 +106,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct `A stage of order and number` {
+struct `A stage of order and number` {
     private let sorted = "\nsort {expression: n, direction: 'ascending'}"
 
     @Test func `sort orders all types, absent as null`() throws {
@@ -185,7 +185,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct `A stage of groups` {
+struct `A stage of groups` {
     @Test func `aggregate makes one row of a group, and one of no rows`() throws {
         #expect(
             try fields(

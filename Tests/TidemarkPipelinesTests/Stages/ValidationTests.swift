@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkPipelines
 
-@Suite struct `A pipeline that is refused` {
+struct `A pipeline that is refused` {
     private func message(_ lines: String) -> String {
         message(pipeline(lines))
     }

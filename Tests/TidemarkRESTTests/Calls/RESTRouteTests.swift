@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import TidemarkREST
 
-@Suite struct RESTRouteTests {
+struct RESTRouteTests {
     private static let root = "/v1/projects/p/databases/(default)/documents"
 
     private func method(_ method: String, _ path: String) -> RPCMethod? {

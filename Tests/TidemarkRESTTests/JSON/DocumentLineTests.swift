@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import TidemarkREST
 
 /// Documents are written to lines of JSON and read from them.
-@Suite struct DocumentLineTests {
+struct DocumentLineTests {
     private let database = try! DatabaseID(project: "shop")
 
     private func line(_ text: String) throws -> Mutation {

@@ -4,7 +4,7 @@ import TidemarkModel
 @testable import TidemarkREST
 
 /// Names of fields can differ only in the composition of an accent. Firestore compares their bytes.
-@Suite struct FieldNameTests {
+struct FieldNameTests {
     private static let (one, two) = ("\u{E9}", "e\u{301}")
     private static let json =
         #"{"fields":{"\#(one)":{"integerValue":"1"},"\#(two)":{"integerValue":"2"}}}"#

@@ -7,7 +7,7 @@ import TidemarkWire
 
 /// Compares the text of documents, written directly from their bytes, with the text that the tables
 /// of messages produce.
-@Suite struct FieldsTextTests {
+struct FieldsTextTests {
     private static let database = try! DatabaseID(project: "shop")
     private static let forms = [(false, false), (true, false), (false, true)]
 

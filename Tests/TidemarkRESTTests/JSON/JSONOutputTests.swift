@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import TidemarkREST
 
 /// Compares JSON text with the results of Foundation's encoder and reader.
-@Suite struct JSONOutputTests {
+struct JSONOutputTests {
     @Test func `is the text that Foundation writes`() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]

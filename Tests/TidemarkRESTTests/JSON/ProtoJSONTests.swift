@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import TidemarkREST
 
-@Suite struct ProtoJSONTests {
+struct ProtoJSONTests {
     private func bytes(_ json: String, _ type: MessageType = .value) throws -> [UInt8] {
         var reader = ProtoJSONReader()
         return try reader.message(type, try #require(try JSONValue(Array(json.utf8)).object))

@@ -4,7 +4,7 @@ import Testing
 @testable import TidemarkREST
 
 /// Compares the tables of fields with the contract in `Proto/`.
-@Suite struct SchemaTests {
+struct SchemaTests {
     private struct Declared: Hashable {
         let message: String
         let name: String

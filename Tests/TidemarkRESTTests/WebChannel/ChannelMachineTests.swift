@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkREST
 
-@Suite struct ChannelMachineTests {
+struct ChannelMachineTests {
     private var machine = ChannelMachine(now: .zero)
 
     private static func frame(_ arrays: String, isLast: Bool = false) -> ChannelMachine.Taken {
@@ -200,7 +200,7 @@ import Testing
 
 /// Random sessions with answers that are lost half way, and with requests that arrive twice and in
 /// any order.
-@Suite struct ChannelHistoryTests {
+struct ChannelHistoryTests {
     @Test(arguments: UInt64(0)..<200)
     func `nothing is lost or doubled in either direction`(seed: UInt64) {
         var dice = SeededDice(seed)

@@ -2,7 +2,7 @@ import Testing
 import TestSupport
 import TidemarkRules
 
-@Suite struct `Advice` {
+struct `Advice` {
     private func advice(_ matches: String, functions: String = "") throws -> [String] {
         let text = """
             rules_version = '2';

@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import TidemarkRules
 
-@Suite struct `Coverage` {
+struct `Coverage` {
     private let text = """
         rules_version = '2';
         service cloud.firestore {

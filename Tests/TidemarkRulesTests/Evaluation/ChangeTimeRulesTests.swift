@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkRules
 
 /// The rules of the article *Data that is there*, which demand a change time.
-@Suite struct `Rules that demand a change time` {
+struct `Rules that demand a change time` {
     private let time = Timestamp(seconds: 1_790_000_000, nanoseconds: 0)
     private var now: Value {
         .pendingServerTimestamp(localWriteTime: time, previous: nil)

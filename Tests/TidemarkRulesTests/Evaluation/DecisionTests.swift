@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkRules
 
-@Suite struct `A decision` {
+struct `A decision` {
     private func rules(_ body: String, version: Int = 2) throws -> Ruleset {
         try Ruleset(
             """

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkRules
 
-@Suite struct `The table of expressions` {
+struct `The table of expressions` {
     static let rows = expressionTable.split(separator: "\n").map {
         $0.drop { $0 == " " }
     }.filter { !$0.hasPrefix("#") }

@@ -4,7 +4,7 @@ import TidemarkModel
 @testable import TidemarkRules
 
 /// Measures how much a request may read and evaluate, and compares the limits with production.
-@Suite struct `Limits` {
+struct `Limits` {
     /// Returns the maximum number of documents that a condition may read without an error.
     private static func mostReads() throws -> Int {
         try most(upTo: 30) { count in

@@ -4,7 +4,7 @@ import TidemarkRules
 
 /// Checks the place and the text of production's errors of operators. The errors of a division and
 /// of `in` were recorded with production's rules test API.
-@Suite struct `Errors of operators` {
+struct `Errors of operators` {
     private func notes(_ condition: String) throws -> [String] {
         let rules = try RulesSandbox(
             """

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkRules
 
-@Suite struct `A judge` {
+struct `A judge` {
     private let text = """
         rules_version = '2';
         service cloud.firestore {

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkRules
 
-@Suite struct `A sandbox` {
+struct `A sandbox` {
     private let text = """
         rules_version = '2';
         service cloud.firestore {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkRules
 
-@Suite struct `A rules file` {
+struct `A rules file` {
     private func issues(_ text: String) -> [String] {
         do {
             return try Ruleset(text).warnings.map(\.description)

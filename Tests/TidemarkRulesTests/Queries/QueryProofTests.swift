@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkRules
 
-@Suite struct `A query` {
+struct `A query` {
     private func decide(
         _ condition: String, _ query: Query, path: String = "/notes/{id}", as uid: String? = "ann"
     ) throws -> (isAllowed: Bool, reason: String) {

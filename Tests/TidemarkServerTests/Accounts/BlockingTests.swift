@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkServer
 
-@Suite struct `Blocking functions` {
+struct `Blocking functions` {
     private let person: [String: JSONTree] = [
         "email": .text("ann@example.com"), "password": .text("secret-1"),
     ]

@@ -3,7 +3,7 @@ import Testing
 @testable import TidemarkServer
 
 /// A user enrols an app for one-time passwords, and signs in with it.
-@Suite struct `A second factor` {
+struct `A second factor` {
     /// The app of a user: it has a secret, and makes codes.
     private struct App {
         let accounts: TestAccounts

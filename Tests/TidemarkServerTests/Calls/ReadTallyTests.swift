@@ -4,7 +4,7 @@ import TidemarkModel
 @testable import TidemarkServer
 
 /// The tally of reads tells apart callers, calls, collections and the shapes of queries.
-@Suite struct `The tally of reads` {
+struct `The tally of reads` {
     private let server: TestServer
 
     init() throws {
@@ -157,7 +157,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct `Patterns of names` {
+struct `Patterns of names` {
     @Test(arguments: [
         ("rooms", "rooms"), ("rooms/blue/messages", "rooms/*/messages"), ("(rules)", "(rules)"),
         ("c-3f9a8b7c6d5e", "c-#"), ("users-1700000000000", "users-#"), ("test12345b", "test#b"),

@@ -6,7 +6,7 @@ import TidemarkModel
 
 /// The bill of a database of the Enterprise edition, on the server: Google's published examples
 /// with real documents.
-@Suite struct UnitTests {
+struct UnitTests {
     /// A server with declared indexes.
     private func server(_ indexes: String = "[]") throws -> TestServer {
         let configuration = try IndexConfiguration(json: Data("{\"indexes\": \(indexes)}".utf8))

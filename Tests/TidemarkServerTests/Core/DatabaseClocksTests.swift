@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-@Suite struct DatabaseClocksTests {
+struct DatabaseClocksTests {
     private static let database = try! DatabaseID(project: "p")
 
     /// A machine whose time is set by hand, in microseconds.

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-@Suite struct `The delivery machine` {
+struct `The delivery machine` {
     /// A machine, and what it has asked for.
     private struct Play {
         var machine: DeliveryMachine

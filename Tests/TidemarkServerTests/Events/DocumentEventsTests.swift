@@ -45,7 +45,7 @@ extension MapValue {
     }
 }
 
-@Suite struct `Document events` {
+struct `Document events` {
     private let receiver = TestReceiver()
 
     private func trigger(
@@ -368,7 +368,7 @@ extension MapValue {
     }
 }
 
-@Suite struct `The outbox of events` {
+struct `The outbox of events` {
     private func outline(_ id: Int64, size: Int = 1_000) -> EventTable.Outline {
         EventTable.Outline(
             id: id, trigger: 1, state: .waiting, size: size, time: .epoch, attempts: 0, depth: 0,

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-@Suite struct `Trigger patterns` {
+struct `Trigger patterns` {
     @Test(arguments: [
         ("rooms/{id}", "rooms/blue", true), ("rooms/{id}", "rooms/blue/messages/7", false),
         ("rooms/{id}", "halls/blue", false), ("/rooms/{id}/", "rooms/blue", true),
@@ -66,7 +66,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct `Changed fields` {
+struct `Changed fields` {
     private func leaves(_ before: MapValue, _ after: MapValue) -> [String] {
         ChangedFields.leaves(from: before, to: after).map(\.encoded)
     }

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-@Suite struct `The search for expired documents` {
+struct `The search for expired documents` {
     private typealias Effect = ExpiryMachine.Effect
     private let most = ExpiryMachine.partSize
 

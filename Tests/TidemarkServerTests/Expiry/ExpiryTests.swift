@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import TidemarkServer
 
-@Suite struct `Time to live` {
+struct `Time to live` {
     private static let file = """
         {"fieldOverrides": [
             {"collectionGroup": "sessions", "fieldPath": "expireAt", "ttl": true, "indexes": []}]}

@@ -4,7 +4,7 @@ import Testing
 import TidemarkModel
 import TidemarkServer
 
-@Suite struct `A file of indexes` {
+struct `A file of indexes` {
     private let folder: TemporaryFolder
     private let server: TestServer
     private let lines = Lines()

@@ -5,7 +5,7 @@ import TidemarkRules
 import TidemarkServer
 
 /// Rules and indexes of single databases. The ids are those of every project.
-@Suite struct `A database with settings of its own` {
+struct `A database with settings of its own` {
     private let open = "service cloud.firestore { match /{all=**} { allow read; } }"
     private let closed = "service cloud.firestore { }"
     private let server: TestServer

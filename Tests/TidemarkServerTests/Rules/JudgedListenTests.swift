@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkRules
 import TidemarkServer
 
-@Suite struct `Listens are judged again` {
+struct `Listens are judged again` {
     private static let file = """
         rules_version = '2';
         service cloud.firestore {

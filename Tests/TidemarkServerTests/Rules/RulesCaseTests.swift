@@ -5,7 +5,7 @@ import TidemarkRules
 
 @testable import TidemarkServer
 
-@Suite struct `A file of cases` {
+struct `A file of cases` {
     private let rules = """
         rules_version = '2';
         service cloud.firestore {

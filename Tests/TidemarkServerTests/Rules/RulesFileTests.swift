@@ -3,7 +3,7 @@ import Testing
 import TidemarkRules
 import TidemarkServer
 
-@Suite struct `A rules file` {
+struct `A rules file` {
     private let open = "service cloud.firestore { match /{all=**} { allow read; } }"
     private let closed = "service cloud.firestore { }"
 

@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkRules
 import TidemarkServer
 
-@Suite struct `A server with rules` {
+struct `A server with rules` {
     private static let file = """
         rules_version = '2';
         service cloud.firestore {

@@ -5,7 +5,7 @@ import TidemarkRules
 
 @testable import TidemarkServer
 
-@Suite struct `The record of rules` {
+struct `The record of rules` {
     private let file = """
         rules_version = '2';
         service cloud.firestore {

@@ -5,7 +5,7 @@ import TidemarkModel
 
 @testable import TidemarkStore
 
-@Suite struct DocumentStoreTests {
+struct DocumentStoreTests {
     private struct Refused: Error {}
     private let folder = TemporaryFolder()
     private let notes = StoreMigration("notes", sql: "CREATE TABLE note (text TEXT NOT NULL)")

@@ -3,7 +3,7 @@ import Testing
 @testable import TidemarkStore
 
 /// Compiled statements are kept for reuse, up to a limit.
-@Suite struct StatementTests {
+struct StatementTests {
     private let folder = TemporaryFolder()
 
     @Test func `a text is compiled once, unless two are in use`() throws {

@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-@Suite struct ListingTests {
+struct ListingTests {
     private func store(_ documents: [StoredDocument]) throws -> DocumentStore {
         let store = try DocumentStore(.memory)
         try store.write { transaction throws in

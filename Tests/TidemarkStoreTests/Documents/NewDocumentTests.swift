@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkStore
 
-@Suite struct NewDocumentTests {
+struct NewDocumentTests {
     @Test func `a new document gets a row, and a stored one is left as it is`() throws {
         let store = try DocumentStore(.memory)
         try store.write { transaction throws in

@@ -4,7 +4,7 @@ import TidemarkModel
 @testable import TidemarkStore
 
 /// Compares figures over random histories with separate code that counts and adds all rows.
-@Suite struct FigureTests {
+struct FigureTests {
     /// The expected contents of the store, and the figures of these contents.
     private struct Model {
         var rooms: [String: MapValue] = [:]

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkStore
 
-@Suite struct SortedEntriesTests {
+struct SortedEntriesTests {
     /// The keys consist of few different bytes. They often share a beginning or end early, and are
     /// below, above and beyond the common prefix of the first run.
     @Test(arguments: UInt64(0)..<200)

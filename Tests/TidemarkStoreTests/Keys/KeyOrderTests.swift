@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkStore
 
-@Suite struct KeyOrderTests {
+struct KeyOrderTests {
     @Test(arguments: UInt64(0)..<20)
     func `the order of keys is the order of values`(seed: UInt64) {
         var dice = Dice(seed: seed)

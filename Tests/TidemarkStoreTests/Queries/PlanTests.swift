@@ -4,7 +4,7 @@ import TidemarkModel
 @testable import TidemarkStore
 
 /// The amount of data that a query reads, as a count and not as a time.
-@Suite struct PlanTests {
+struct PlanTests {
     private static let conversation = FieldPath(name: "conversationId")
     private static let time = FieldPath(name: "timestamp")
 

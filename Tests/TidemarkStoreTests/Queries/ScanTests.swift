@@ -5,7 +5,7 @@ import TidemarkModel
 
 /// Scans in slices, with changes between the slices. The result of a scan must equal the contents
 /// of the store at the end of the scan.
-@Suite struct ScanTests {
+struct ScanTests {
     private func change(_ dice: inout Dice, _ store: DocumentStore, _ oracle: inout Oracle) throws {
         let document = dice.document()
         let isRemoved = dice.chance(30)

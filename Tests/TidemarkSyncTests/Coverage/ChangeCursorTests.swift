@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-@Suite struct `The change cursor` {
+struct `The change cursor` {
     private func time(_ seconds: Int64) -> Timestamp { Timestamp(seconds: seconds, nanoseconds: 0) }
 
     private func row(_ id: String, _ changed: Int64, _ version: Int64? = nil) -> ChangeCursor.Row {

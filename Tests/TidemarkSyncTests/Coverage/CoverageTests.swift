@@ -5,7 +5,7 @@ import TidemarkModel
 
 /// Compares coverage with the simplest model: for each place between two items of a small world,
 /// the time as of which the place is held.
-@Suite struct `Coverage as an algebra` {
+struct `Coverage as an algebra` {
     /// The positions of a world with four times and two paths at each, ascending.
     static let positions: [CoveragePosition] = {
         let paths = ["c/a", "c/b"].map { DocumentPath(unchecked: $0) }

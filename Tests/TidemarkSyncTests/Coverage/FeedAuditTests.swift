@@ -4,7 +4,7 @@ import TidemarkModel
 @testable import TidemarkSync
 
 /// The audit alone, between two sets of items in memory.
-@Suite struct `An audit` {
+struct `An audit` {
     struct Item: Hashable {
         let time: Int64
         let id: Int

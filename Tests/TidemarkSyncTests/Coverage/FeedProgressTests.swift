@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-@Suite struct `What a feed knows` {
+struct `What a feed knows` {
     private let everything = CoveragePosition.lowest..<CoveragePosition.highest
     private let changes = FeedRules(way: .changeTime(audited: false), pageSize: 2)
 

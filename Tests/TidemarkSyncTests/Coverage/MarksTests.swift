@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-@Suite struct `The two marks` {
+struct `The two marks` {
     let now = Timestamp(milliseconds: 1_000_000)
 
     @Test func `only move forward, and say so`() {

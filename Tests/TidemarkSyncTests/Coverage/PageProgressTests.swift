@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-@Suite struct `What a pager knows of its pages` {
+struct `What a pager knows of its pages` {
     private func time(_ seconds: Int) -> Timestamp {
         Timestamp(seconds: Int64(seconds), nanoseconds: 0)
     }

@@ -6,7 +6,7 @@ import TidemarkModel
 /// Runs the planner, the records and the audit against a server that is a set of rows. After a sync
 /// that ends, the device must hold exactly the server's rows, whatever happened to them and
 /// wherever earlier syncs were interrupted.
-@Suite struct `Planned reads` {
+struct `Planned reads` {
     struct Item: Hashable {
         let path: DocumentPath
         var time: Timestamp

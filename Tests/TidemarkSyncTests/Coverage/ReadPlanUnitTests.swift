@@ -4,7 +4,7 @@ import TidemarkModel
 @testable import TidemarkSync
 
 /// The units of plans in a database of the Enterprise edition.
-@Suite struct ReadPlanUnitTests {
+struct ReadPlanUnitTests {
     private func plan(
         _ kind: ReadPlan.Kind, _ question: ReadPlan.Question, _ prediction: ReadPlan.Prediction
     ) -> ReadPlan {

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-@Suite struct EngineGateTests {
+struct EngineGateTests {
     @Test func `a new gate is open`() {
         let gate = EngineGate(isReadOnly: false)
         #expect(gate.isRunning && gate.mayConnect && gate.maySend)

@@ -42,7 +42,7 @@ private final class CountingScheduler: EngineScheduler {
 
 /// An idle client costs a phone little only if it sleeps. The test counts the timers of an engine
 /// in virtual time; the engine has no other way to wake up by itself.
-@Suite struct `A quiet engine` {
+struct `A quiet engine` {
     private let scheduler = CountingScheduler()
     private let transport = ScriptedTransport()
     private let engine: SyncEngine

@@ -8,7 +8,7 @@ import TidemarkTestKit
 
 /// Batches that wait for files: journalled in one step, sent when the objects exist, in an order
 /// that a kill does not change.
-@Suite struct HeldBatchTests {
+struct HeldBatchTests {
     private func file(
         _ document: String, _ name: String = "photos/1.jpg", size: Int64 = 10
     ) -> AttachedFile {

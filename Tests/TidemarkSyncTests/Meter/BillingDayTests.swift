@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-@Suite struct BillingDayTests {
+struct BillingDayTests {
     private func time(_ text: String) throws -> Timestamp {
         let formatter = ISO8601DateFormatter()
         let date = try #require(formatter.date(from: text))

@@ -7,7 +7,7 @@ import TidemarkTestKit
 
 /// Plays days of an app with a budget of 1,000 reads, which is killed at any moment between its
 /// requests and their answers. `TIDEMARK_BUDGET_DAYS=17` plays one day, `0..<1000` more.
-@Suite struct BudgetHistoryTests {
+struct BudgetHistoryTests {
     private static let budget = ReadBudget(.all, readsPerDay: 1_000, .degradeToCache)
     private static let page = 50
     private static let noon = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)

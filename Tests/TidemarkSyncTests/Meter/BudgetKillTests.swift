@@ -5,7 +5,7 @@ import TidemarkTesting
 @testable import TidemarkSync
 
 /// Budgets of an engine that is killed between a request and its answer.
-@Suite struct BudgetKillTests {
+struct BudgetKillTests {
     private let budget = ReadBudget(.all, readsPerDay: 3, .degradeToCache, notices: [30])
     private let noon = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
 

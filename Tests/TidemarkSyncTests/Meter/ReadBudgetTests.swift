@@ -4,7 +4,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-@Suite struct ReadBudgetTests {
+struct ReadBudgetTests {
     private func reply(_ world: Harness, _ names: String...) {
         for name in names {
             world.transport.calls.last!.reply(

@@ -4,7 +4,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-@Suite struct ReadLedgerTests {
+struct ReadLedgerTests {
     private let day = BillingDay(number: 20_000)
 
     private func name(_ label: String, day: BillingDay? = nil) -> ReadRow.Name {

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-@Suite struct ServerClockTests {
+struct ServerClockTests {
     private func now(_ clock: ServerClock, _ elapsed: Duration) -> Timestamp {
         clock.now(elapsed: elapsed) { at(7) }
     }

@@ -4,7 +4,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-@Suite struct StormBreakerTests {
+struct StormBreakerTests {
     private let bounds = StormBreaker.Bounds(
         requeries: 3, limboDocuments: 4, firstPause: .seconds(60), longestPause: .seconds(200))
 
@@ -45,7 +45,7 @@ import TidemarkTesting
     }
 }
 
-@Suite struct StormTests {
+struct StormTests {
     private func world(_ bounds: StormBreaker.Bounds) throws -> Harness {
         try Harness(stormBounds: bounds)
     }

@@ -5,7 +5,7 @@ import TidemarkTesting
 @testable import TidemarkSync
 
 /// A server that does not accept a resume token: the result is asked for from nothing, once.
-@Suite struct RefusedTokenTests {
+struct RefusedTokenTests {
     private func world() throws -> (Harness, Listener) {
         let world = try Harness()
         let listener = world.listen(rooms())

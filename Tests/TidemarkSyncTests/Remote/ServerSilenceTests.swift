@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkSync
 
-@Suite struct ServerSilenceTests {
+struct ServerSilenceTests {
     @Test func `silence counts from the oldest call without an answer`() {
         var silence = ServerSilence()
         #expect(silence.duration(at: .seconds(9)) == .zero)

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-@Suite struct `Who holds a shared cache` {
+struct `Who holds a shared cache` {
     private typealias Machine = SharingMachine
     private let soon = Machine.pauseOfViewer
     private let later = Machine.pauseOfHolder
@@ -81,7 +81,7 @@ import TidemarkModel
     }
 }
 
-@Suite struct `Writes that are left for another process` {
+struct `Writes that are left for another process` {
     private static let time = Timestamp(microseconds: 1_700_000_000_123_456)
 
     private func write(_ user: String?) -> SharedWrite {

@@ -102,7 +102,7 @@ indirect enum SpecShape: Sendable {
     ])
 }
 
-@Suite struct SpecKeyTests {
+struct SpecKeyTests {
     @Test func `a key that nobody knows is found, wherever it is`() {
         let script = SpecJSON.object([
             "config": .object(["numClients": .int(1), "speed": .int(3)]),

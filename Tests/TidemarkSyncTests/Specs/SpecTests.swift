@@ -68,7 +68,7 @@ enum SpecFolder {
 
 /// Plays the scenario scripts of `TIDEMARK_SPECS` (by default, of the folder beside the repository)
 /// and this project's own scripts.
-@Suite struct SpecTests {
+struct SpecTests {
     private func play(_ spec: SpecScript, sharesCache: Bool) throws {
         let unknown = SpecShape.script.unknownKeys(in: spec.script)
         #expect(unknown.isEmpty, "unknown keys: \(unknown)")

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-@Suite struct HeldTargetsTests {
+struct HeldTargetsTests {
     private let budget = ReadBudget(.all, readsPerDay: 10, .degradeToCache)
 
     private func targets() -> HeldTargets {

@@ -9,7 +9,7 @@ import TidemarkTestKit
 
 /// A batch that another store held. The engine queues it once, and records its mark in the same
 /// transaction.
-@Suite struct MovedBatchTests {
+struct MovedBatchTests {
     private func take(
         _ world: Harness, _ mark: String, _ user: String? = "ann", document: String = "rooms/a"
     ) -> Result<Int64?, SyncError>? {

@@ -5,7 +5,7 @@ import TidemarkTesting
 @testable import TidemarkSync
 
 /// Batches that were read from the disk and are not decoded yet.
-@Suite struct WaitingBatchTests {
+struct WaitingBatchTests {
     private static let mutations: [Mutation] = [
         set(
             "rooms/a",

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkSync
 
-@Suite struct WritePipelineTests {
+struct WritePipelineTests {
     private func queue(_ ids: ClosedRange<Int64>) -> PendingWrites {
         var queue = PendingWrites()
         for id in ids {

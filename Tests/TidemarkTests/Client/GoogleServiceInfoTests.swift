@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tidemark
 
-@Suite struct `The file of Firebase's console` {
+struct `The file of Firebase's console` {
     private func plist(_ entries: [String: Any]) throws -> Data {
         try PropertyListSerialization.data(fromPropertyList: entries, format: .xml, options: 0)
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Tidemark
 
-@Suite struct `Row changes` {
+struct `Row changes` {
     private static func row(_ id: Int, _ version: Int) -> ViewDocument {
         ViewDocument(
             Document(

@@ -6,7 +6,7 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-@Suite struct MetricsTests {
+struct MetricsTests {
     @Test func `reads are exported as counters by label, screen and cause`() async throws {
         let local = try LocalFirestore.start()
         let app = try local.firestore(

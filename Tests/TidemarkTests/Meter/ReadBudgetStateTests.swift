@@ -6,7 +6,7 @@ import TidemarkTesting
 @testable import Tidemark
 
 /// An app watches its budgets, and reacts before they are used up.
-@Suite struct ReadBudgetStateTests {
+struct ReadBudgetStateTests {
     private func reader(_ local: LocalFirestore, _ budgets: ReadBudget...) async throws -> Firestore
     {
         let writer = try local.firestore(label: "writer")

@@ -5,7 +5,7 @@ import TidemarkTesting
 @testable import Tidemark
 
 /// Tests that the client counts the reads that the server bills, for every kind of read.
-@Suite struct ReadMeterTests {
+struct ReadMeterTests {
     /// Listens until the server has confirmed a snapshot for which `isEnough` is true, and then
     /// stops.
     private func follow(

@@ -6,7 +6,7 @@ import TidemarkTesting
 @testable import Tidemark
 
 /// The reads of a day as a document, for the sum over all devices.
-@Suite struct SharedDaysTests {
+struct SharedDaysTests {
     private func fill(_ local: LocalFirestore) async throws -> Firestore {
         let writer = try local.firestore(label: "writer")
         for index in 0..<3 { try await writer.document("rooms/r\(index)").setData(["n": index]) }

@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import Tidemark
 
 /// Tests that a damaged store is read as its waiting writes, or as an error that names the damage.
-@Suite struct `A damaged store` {
+struct `A damaged store` {
     /// The change that a run makes to a file of a store.
     private enum Damage: CaseIterable {
         case bit, byte, zeros, cut, removed, appended

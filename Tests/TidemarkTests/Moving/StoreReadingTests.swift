@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-@Suite struct `A store of FirebaseFirestore` {
+struct `A store of FirebaseFirestore` {
     @Test(arguments: MadeStore.readable)
     func `is read as LevelDB wrote it`(made: MadeStore) throws {
         let before = try files(in: made.folder)

@@ -6,7 +6,7 @@ import TidemarkModel
 @testable import TidemarkWire
 
 /// Compares what the coders send with what SwiftProtobuf would send.
-@Suite struct CodingOracleTests {
+struct CodingOracleTests {
     private let names = Names(database)
 
     /// Returns what SwiftProtobuf makes of the bytes.

@@ -4,7 +4,7 @@ import Testing
 @testable import TidemarkWire
 
 /// Compares our messages with SwiftProtobuf's, on random bytes of the contract.
-@Suite struct MessageOracleTests {
+struct MessageOracleTests {
     private static let seeds = UInt64(0)..<200
 
     @Test(arguments: OraclePair.all)
@@ -63,7 +63,7 @@ import Testing
 }
 
 /// The bounds of messages that a sender chooses.
-@Suite struct MessageBoundTests {
+struct MessageBoundTests {
     private let query = OraclePair(RunQueryRequestMessage.self, PBRunQueryRequest.self)
 
     private func nested(_ depth: Int) -> [UInt8] {

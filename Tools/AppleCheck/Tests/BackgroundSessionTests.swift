@@ -8,7 +8,7 @@ import Testing
 
 @testable import TidemarkFiles
 
-@Suite struct `The configuration of a session that sends files` {
+struct `The configuration of a session that sends files` {
     @Test func `is one of the system's, and starts at once`() {
         let configuration = BackgroundConfiguration.make("app.files")
         #expect(!configuration.isDiscretionary && configuration.sessionSendsLaunchEvents)

@@ -82,7 +82,7 @@ import os
     }
 }
 
-@Suite struct `The system's log` {
+struct `The system's log` {
     @Test func `shows what names nobody, and hides the rest`() {
         let sink = LogSink.system(Logger(subsystem: "app", category: "tidemark"))
         sink.stubLog(.debug, "listen stream opened")

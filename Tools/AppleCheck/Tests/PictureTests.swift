@@ -5,7 +5,7 @@ import Testing
 @testable import TidemarkImages
 
 /// Runs the real adapter on a decoder that returns the pictures that a test sets.
-@Suite struct `ImageIO's adapter` {
+struct `ImageIO's adapter` {
     /// Returns a PNG's signature and first chunk, which is all that is read before the decode. The
     /// last byte differs in each test, because files with equal bytes would be the same file.
     private func file(width: Int, height: Int, number: UInt8) -> [UInt8] {

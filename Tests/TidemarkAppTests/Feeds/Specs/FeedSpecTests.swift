@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite struct `Scripts of feeds` {
+struct `Scripts of feeds` {
     @Test(arguments: FeedSpec.all)
     func play(_ spec: FeedSpec) throws {
         do { try FeedSpecRunner(spec).run() } catch { Issue.record("\(error)") }

@@ -3,7 +3,7 @@ import Tidemark
 
 @testable import TidemarkApp
 
-@Suite struct `The board of a chat list` {
+struct `The board of a chat list` {
     private typealias Board = ConversationBoard<String>
     private typealias Row = ConversationRow<String>
 

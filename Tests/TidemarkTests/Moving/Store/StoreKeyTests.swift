@@ -3,7 +3,7 @@ import TidemarkTestKit
 
 @testable import Tidemark
 
-@Suite struct `A key of FirebaseFirestore's cache` {
+struct `A key of FirebaseFirestore's cache` {
     @Test(arguments: ["rooms/a", "a\0b/c\u{ff}", "a/b/c/d", "ü/\u{10FFFF}"])
     func `is read and made as it is written`(path: String) {
         #expect(StoreKey.document(TestKey.document(path)) == path)

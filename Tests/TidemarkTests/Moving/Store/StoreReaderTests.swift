@@ -9,7 +9,7 @@ import TidemarkTestKit
 /// Tests that the reader of a cache finds what a writer of its own has written.
 ///
 /// `TIDEMARK_STORE_SEEDS=17` reads the store of one seed, `0..<5000` reads more.
-@Suite struct `A reader of FirebaseFirestore's cache` {
+struct `A reader of FirebaseFirestore's cache` {
     private typealias Rows = [[UInt8]: [UInt8]]
 
     private let folder: TemporaryFolder
