@@ -39,14 +39,15 @@ GROUPS = ("aggregate", mapped(n=call("count")), mapped(**{
 SORT = ("sort", mapped(expression={"fieldReferenceValue": "x"},
                        direction={"stringValue": "ascending"}))
 
+MEMORY = ("RESOURCE_EXHAUSTED", "The stage aggregate needs more memory than a query may use")
+TIME = ("DEADLINE_EXCEEDED", "The pipeline ran for 10 seconds, while all other calls waited.")
+
 # The stages, the status, and words of the sentence.
 BAD = {
     "stages": ([COLLECTION] + [("limit", {"integerValue": "5"})] * 1000,
                "INVALID_ARGUMENT", "A pipeline may have at most 200 stages."),
-    "groups": ([COLLECTION, *LONG_UNNESTS, GROUPS],
-               "RESOURCE_EXHAUSTED", "The stage aggregate needs more memory than a query may use"),
-    # On a busy machine, the bound of time comes first.
-    "small groups": ([COLLECTION, *UNNESTS, GROUPS], "RESOURCE_EXHAUSTED DEADLINE_EXCEEDED", ""),
+    "groups": ([COLLECTION, *LONG_UNNESTS, GROUPS], *MEMORY),
+    "small groups": ([COLLECTION, *UNNESTS, GROUPS], *MEMORY),
     "sort": ([COLLECTION, *UNNESTS, SORT],
              "RESOURCE_EXHAUSTED", "The stage sort needs more memory than a query may use"),
     "pattern": ([COLLECTION, ("select", mapped(m=PATTERN))],
@@ -104,9 +105,11 @@ def test_a_pipeline_without_bounds_is_refused(shop, name, door):
         found = wire(shop, encoded(stages))
     else:
         found = rest(shop, json.dumps(body(stages)))
-    assert found[0] in status.split() and words in found[1]
+    # On a busy machine, the bound of time comes before a million small rows.
+    expected = [(status, words)] + ([TIME] if name == "small groups" else [])
+    assert any(found[0] == each and text in found[1] for each, text in expected), found
     # A query may hold 128 MiB of rows.
-    most = 512 << 20 if "RESOURCE_EXHAUSTED" in status else 32 << 20
+    most = 512 << 20 if status == "RESOURCE_EXHAUSTED" else 32 << 20
     assert memory(shop, "VmHWM") - before < most
 
 
