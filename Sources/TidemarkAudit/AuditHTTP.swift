@@ -42,7 +42,8 @@ struct AuditHTTP: Sendable {
         } catch let error as CancellationError {
             throw error
         } catch is AttemptTimedOut {
-            throw AuditError("\(service) did not answer within 10 s.")
+            throw AuditError(
+                "\(service) did not answer within \(Self.timeout.components.seconds) s.")
         } catch {
             throw AuditError("\(service) cannot be reached: \(HTTPSession.explanation(error))")
         }

@@ -11,8 +11,6 @@ public struct AuditWebhook: Sendable {
         jitter: .equal, attemptTimeout: .seconds(10), waitsForNetwork: false)
 
     private static let session = HTTPSession(maxRedirects: 5, silence: .seconds(10))
-    /// The answer is not used.
-    private static let maxBytes = 1 << 20
 
     private let address: String
 
@@ -50,7 +48,7 @@ public struct AuditWebhook: Sendable {
             body: [UInt8](try JSONEncoder().encode(message)))
         do {
             try await Retry(Self.policy).run {
-                let answer = try await Self.session.answer(to: request, upTo: Self.maxBytes)
+                let answer = try await Self.session.head(of: request)
                 guard (200..<300).contains(answer.status) else {
                     throw HTTPStatusError(
                         answer.status, retryAfter: answer.field("retry-after"))

@@ -28,6 +28,7 @@ public final class GoogleCredentials: Sendable {
     /// A token that expires within this time, in seconds, is renewed before use.
     static let renewsBefore: Int64 = 300
     private static let maxReplyBytes = 1 << 20
+    private static let timeout = Duration.seconds(10)
     /// A call ends earlier, by its own limit.
     private static let session = HTTPSession(maxRedirects: 5, silence: .seconds(60))
 
@@ -80,9 +81,7 @@ public final class GoogleCredentials: Sendable {
         }
         let host = environment["GCE_METADATA_HOST"] ?? "metadata.google.internal"
         let request = metadata(host, "")
-        let reply = try? await withTimeout(patience) {
-            try await session.answer(to: request, upTo: maxReplyBytes)
-        }
+        let reply = try? await withTimeout(patience) { try await session.head(of: request) }
         guard reply?.field("metadata-flavor") == "Google" else { throw .noCredentials }
         return GoogleCredentials(.metadata(host: host), scopes: scopes)
     }
@@ -183,13 +182,14 @@ public final class GoogleCredentials: Sendable {
     private func answer(to request: HTTPRequest) async throws -> Data {
         let answer: HTTPAnswer
         do {
-            answer = try await withTimeout(.seconds(10)) {
+            answer = try await withTimeout(Self.timeout) {
                 try await Self.session.answer(to: request, upTo: Self.maxReplyBytes)
             }
         } catch let error as CancellationError {
             throw error
         } catch is AttemptTimedOut {
-            throw GoogleAuthError.unreachable("No answer within 10 s.")
+            throw GoogleAuthError.unreachable(
+                "No answer within \(Self.timeout.components.seconds) s.")
         } catch { throw GoogleAuthError.unreachable(HTTPSession.explanation(error)) }
         let data = Data(answer.body)
         if answer.status == 200 { return data }

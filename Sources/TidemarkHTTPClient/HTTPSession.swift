@@ -100,6 +100,24 @@ package final class HTTPSession: Sendable {
         return answer
     }
 
+    /// Sends a request, and returns the head of its answer as soon as it arrives, without a body.
+    ///
+    /// - Throws: As ``send(_:_:)``.
+    package func head(of request: HTTPRequest) async throws -> HTTPAnswer {
+        var head = HTTPAnswer(status: 0, fields: [], body: [])
+        do {
+            try await send(request) { part in
+                guard case .head(let status, let fields) = part else { return }
+                (head.status, head.fields) = (status, fields)
+                throw HeadArrived()
+            }
+        } catch is HeadArrived {}
+        return head
+    }
+
+    /// Ends a request whose body is not needed.
+    private struct HeadArrived: Error {}
+
     /// Describes an error of a request in a word and a number, for a log.
     package static func reason(_ error: any Error) -> String {
         (error as? URLError).map { "URLError \($0.code.rawValue)" } ?? "\(type(of: error))"
@@ -158,7 +176,7 @@ package struct HTTPRequest: Sendable {
     }
 }
 
-/// The whole answer to a request.
+/// The answer to a request, with its body or without.
 package struct HTTPAnswer: Sendable {
     package fileprivate(set) var status: Int
     package fileprivate(set) var fields: [(name: String, value: String)]

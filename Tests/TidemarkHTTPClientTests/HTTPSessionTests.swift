@@ -275,6 +275,16 @@ import TidemarkResilience
         }
     }
 
+    @Test func `a head comes before its body ends, and ends the request`() async throws {
+        try await RawServer.serve { _ in
+            [.send("HTTP/1.1 200 OK\r\nRetry-After: 7\r\nContent-Length: 9\r\n\r\nhalf")]
+        } _: { server, address in
+            let head = try await patient.head(of: HTTPRequest("POST", address, body: [1]))
+            #expect(head.status == 200 && head.field("retry-after") == "7" && head.body.isEmpty)
+            try await until("the connection is closed") { server.closedConnections == 1 }
+        }
+    }
+
     @Test func `an error of the caller ends the request`() async throws {
         try await RawServer.serve { _ in
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")]

@@ -52,7 +52,7 @@ import TidemarkWire
             Output.self, from: Data(AuditOrphansCommand.json(report).utf8))
     }
 
-    @Test func `goes by the key file that the environment names, over TLS, to both services`()
+    @Test func `goes by the key file that the environment names, to both services`()
         async throws
     {
         let google = try await PlacedGoogle()
