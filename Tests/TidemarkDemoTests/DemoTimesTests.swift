@@ -79,7 +79,12 @@ struct `A run that is kept` {
         #expect(
             TimeJudge.refusal(of: speeds(3, of: 20))
                 == "The machine was more than 1.3 times slower beside 3 of 20 figures than at its "
-                + "best. The figures are not kept.")
+                + "best: before 0 of them, and after the others. The figures are not kept.")
+        let before = [
+            MachineSpeed(beforeMs: 14, afterMs: 14), MachineSpeed(beforeMs: 9, afterMs: 9),
+        ]
+        #expect(TimeJudge.refusal(of: before)?.contains("1 of 2 figures") == true)
+        #expect(TimeJudge.refusal(of: before)?.contains("before 1 of them") == true)
     }
 
     @Test func `a figure waits for a fast machine, half a minute at most`() async {

@@ -91,7 +91,7 @@ final class TimeJudge: Sendable {
         return (figure, speed)
     }
 
-    /// Returns the time of the first loop that is not slow; of the last of ``mostLoops`` if all are.
+    /// Returns the time of the first loop that is not slow, or of the last of ``mostLoops``.
     ///
     /// - Parameter fastest: The time of the run's fastest loop; nil before the first.
     static func firstFast(
@@ -148,13 +148,15 @@ final class TimeJudge: Sendable {
 
     static func refusal(of speeds: [MachineSpeed]) -> String? {
         guard let fastest = fastest(speeds) else { return nil }
+        let slowBefore = speeds.count { isSlow($0.beforeMs, comparedWith: fastest) }
         let slow = speeds.count {
             isSlow(max($0.beforeMs, $0.afterMs), comparedWith: fastest)
         }
         if Double(slow) <= mostSlowFigures * Double(speeds.count) { return nil }
         return
             "The machine was more than \(Bar.number(mostSlowdown)) times slower beside \(slow) of "
-            + "\(speeds.count) figures than at its best. The figures are not kept."
+            + "\(speeds.count) figures than at its best: before \(slowBefore) of them, and after "
+            + "the others. The figures are not kept."
     }
 }
 
