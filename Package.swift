@@ -20,6 +20,7 @@ let packages: [(name: String, version: Version, products: String, trait: String?
     ("apple/swift-nio", "2.101.0", "NIOCore NIOHTTP1 NIOPosix NIOTLS NIOWebSocket", nil),
     ("apple/swift-nio-http2.git", "1.46.0", "NIOHPACK NIOHTTP2", nil),
     ("apple/swift-nio-ssl", "2.36.0", "NIOSSL", nil),
+    // For the benchmarks and the tests alone. Hummingbird resolves it anyway.
     ("swift-server/async-http-client", "1.37.0", "AsyncHTTPClient", server),
     ("swift-server/swift-service-lifecycle", "2.9.0", "ServiceLifecycle UnixSignals", nil),
     (
@@ -87,14 +88,16 @@ let table = """
     # The parts of the program that play the examples, and the programs. A plugin finds tidemark-lint
     # by the name of its target. Benchmarks measures what is `package` and in no product.
     TidemarkPhones: +TidemarkHTTP TidemarkTestKit +StampsCore MessagesCore HealthCore ChatsCore
-        HomesCore ArgumentParser AsyncHTTPClient
+        HomesCore ArgumentParser
     TidemarkDemo: +TidemarkPhones +TidemarkTesting TidemarkSystem TidemarkResilience
-        TidemarkHealth TidemarkHealthSync TidemarkFiles TidemarkObjects TidemarkLivePipelines
+        TidemarkHTTPClient TidemarkHealth TidemarkHealthSync TidemarkFiles TidemarkObjects
+        TidemarkLivePipelines
     TidemarkShow: +TidemarkPhones +TidemarkConsole TidemarkWire Tidemark UnixSignals
     TidemarkLab: +TidemarkDemo +TidemarkShow
     TidemarkCLI: +TidemarkConsole +TidemarkAudit TidemarkReads TidemarkStore TidemarkREST
         TidemarkExport TidemarkGoogleAuth TidemarkMigration TidemarkSystem TidemarkHealth
-        TidemarkApp Tidemark TidemarkResilience ArgumentParser AsyncHTTPClient NIOPosix UnixSignals
+        TidemarkApp Tidemark TidemarkResilience TidemarkHTTPClient ArgumentParser NIOPosix
+        UnixSignals
     tidemark-lint: TidemarkLint TidemarkRules TidemarkServer ArgumentParser/Lint
     Benchmarks: +TidemarkTesting +TidemarkApp CTidemarkSQLite TidemarkEncryption TidemarkHealth
         +TidemarkLivePipelines TidemarkFiles
@@ -125,7 +128,7 @@ let table = """
     TidemarkWorldTests!: +TidemarkSimulation TidemarkPipelines
     TidemarkHTTPClientTests: TidemarkHTTPClient TidemarkResilience NIOCore NIOPosix
     TidemarkAppTests!: +TidemarkApp +TidemarkCLI +HTTPTesting TidemarkImages TidemarkTestKit
-        TidemarkSimulation CryptoExtras MetricsTestKit
+        TidemarkSimulation AsyncHTTPClient CryptoExtras MetricsTestKit
     TidemarkDiskTests!: +TidemarkSimulation CTidemarkSQLite TidemarkEncryption
     TidemarkEncryptionTests: TidemarkEncryption Tidemark TidemarkTesting
     TidemarkDemoTests: +TidemarkDemo
@@ -261,7 +264,12 @@ let package = Package(
         .trait(name: lint, description: "The linter of an app's Firestore code."),
         .default(enabledTraits: isDependency ? [] : [server, lint]),
     ],
-    dependencies: packages.map { .package(url: github + $0.name, from: $0.version) },
+    dependencies: packages.map {
+        // Of the packages with traits, Hummingbird alone compiles more by default, and unused.
+        $0.name.hasPrefix("hummingbird")
+            ? .package(url: github + $0.name, from: $0.version, traits: [])
+            : .package(url: github + $0.name, from: $0.version)
+    },
     targets: [
         system("SQLite", "sqlite3", apt: "libsqlite3-dev", brew: "sqlite3"),
         system("Zlib", "zlib", apt: "zlib1g-dev", brew: "zlib"),

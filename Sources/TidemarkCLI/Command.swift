@@ -1,4 +1,5 @@
 import ArgumentParser
+import TidemarkHTTPClient
 import TidemarkModel
 
 @main
@@ -15,6 +16,7 @@ struct TidemarkCommand: AsyncParsableCommand {
         ])
 
     static func main() async {
+        LoopbackProxies.avoid()
         // `tidemark exec` puts this program into PATH under another name.
         if JavaStandIn.isCalled { await JavaStandIn.run() }
         await main(nil)

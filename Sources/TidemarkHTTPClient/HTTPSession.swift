@@ -104,19 +104,32 @@ package final class HTTPSession: Sendable {
     ///
     /// - Throws: As ``send(_:_:)``.
     package func head(of request: HTTPRequest) async throws -> HTTPAnswer {
-        var head = HTTPAnswer(status: 0, fields: [], body: [])
-        do {
-            try await send(request) { part in
-                guard case .head(let status, let fields) = part else { return }
-                (head.status, head.fields) = (status, fields)
-                throw HeadArrived()
-            }
-        } catch is HeadArrived {}
-        return head
+        try await beginning(of: request, upTo: 0)
     }
 
-    /// Ends a request whose body is not needed.
-    private struct HeadArrived: Error {}
+    /// Sends a request, and returns its answer with at most `limit` bytes of the body, as soon as
+    /// these have arrived. A body that breaks off is returned as far as it has arrived.
+    ///
+    /// - Throws: As ``send(_:_:)``, if the head has not arrived or the task is cancelled.
+    package func beginning(of request: HTTPRequest, upTo limit: Int) async throws -> HTTPAnswer {
+        var answer = HTTPAnswer(status: 0, fields: [], body: [])
+        do {
+            try await send(request) { part in
+                switch part {
+                case .head(let status, let fields):
+                    (answer.status, answer.fields) = (status, fields)
+                case .body(let bytes): answer.body += bytes.prefix(limit - answer.body.count)
+                }
+                if answer.body.count == limit { throw BeginningArrived() }
+            }
+        } catch {
+            if error is CancellationError || answer.status == 0 { throw error }
+        }
+        return answer
+    }
+
+    /// Ends a request the rest of whose body is not needed.
+    private struct BeginningArrived: Error {}
 
     /// Describes an error of a request in a word and a number, for a log.
     package static func reason(_ error: any Error) -> String {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import TidemarkDemo
+import TidemarkHTTPClient
 import TidemarkModel
 import TidemarkPhones
 import TidemarkShow
@@ -15,4 +16,9 @@ struct LabCommand: AsyncParsableCommand {
             DemoCommand.self, ShowCommand.self, GenerateCommand.self, PhoneCommand.self,
             PumpCommand.self, ChurnCommand.self, SendFilesCommand.self, FetchFileCommand.self,
         ])
+
+    static func main() async {
+        LoopbackProxies.avoid()
+        await main(nil)
+    }
 }

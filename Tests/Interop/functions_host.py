@@ -80,7 +80,9 @@ class FunctionsEmulator:
                 key = self.path.rsplit("/", 1)[1]
                 known = self.path.startswith(f"/functions/projects/{emulator.project}/triggers/")
                 status = emulator.status if known and key in emulator.keys else 404
-                emulator.deliveries.append((key, dict(self.headers), body, status))
+                # The names of fields have no case; a client may write them as it likes.
+                fields = {name.lower(): value for name, value in self.headers.items()}
+                emulator.deliveries.append((key, fields, body, status))
                 self.send_response(status)
                 self.send_header("content-length", "0")
                 self.end_headers()

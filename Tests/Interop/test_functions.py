@@ -152,6 +152,20 @@ def test_a_key_that_the_emulator_does_not_know_is_forgotten(emulated, emulator):
         ("first", 200), ("unknown", 404)]
 
 
+def test_a_function_of_this_machine_is_called_without_a_proxy(emulator, tmp_path):
+    server = Server(
+        tmp_path, 0, "--functions_emulator", emulator.host,
+        environment={"http_proxy": "http://127.0.0.1:1", "no_proxy": "example.com", "NO_PROXY": ""})
+    try:
+        register(server, "first", "write", 1)
+        server.client().document("rooms/blue").set({"n": 1})
+        report = idle(server)
+        assert report["setAside"] == [] and report["waiting"] == 0
+        assert [status for *_, status in emulator.take()] == [200]
+    finally:
+        server.stop()
+
+
 def test_wrong_registrations_are_refused(emulated):
     status, body = register(emulated, "first", "made", 1)
     assert status == 400 and body["error"]["status"] == "INVALID_ARGUMENT"

@@ -285,6 +285,38 @@ import TidemarkResilience
         }
     }
 
+    @Test func `the beginning of an answer comes before its end, also if that never comes`()
+        async throws
+    {
+        try await RawServer.serve { request in
+            [.send("HTTP/1.1 500 Broken\r\nContent-Length: 9\r\n\r\nhalf")]
+                + (request.path == "/breaks" ? [.close] : [])
+        } _: { server, address in
+            for (path, limit, text) in [("/", 3, "hal"), ("/", 4, "half"), ("/breaks", 8, "half")] {
+                let answer = try await patient.beginning(
+                    of: HTTPRequest("POST", address + path, body: [1]), upTo: limit)
+                #expect(answer.status == 500)
+                #expect(String(decoding: answer.body, as: UTF8.self) == text)
+            }
+            try await until("all connections are closed") {
+                server.closedConnections == server.openedConnections
+            }
+        }
+    }
+
+    @Test func `a cancelled beginning is an error, although its head has arrived`() async throws {
+        try await RawServer.serve { _ in
+            [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")]
+        } _: { server, address in
+            let task = Task {
+                try await patient.beginning(of: HTTPRequest("GET", address), upTo: 8)
+            }
+            try await until("the request is there") { server.requests.count == 1 }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+
     @Test func `an error of the caller ends the request`() async throws {
         try await RawServer.serve { _ in
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")]

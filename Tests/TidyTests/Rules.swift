@@ -175,14 +175,13 @@ enum ImportRules {
             "TidemarkTestKit", "TidemarkFiles", "TidemarkObjects", "TidemarkPhones", "ExampleKit",
             "TidemarkLivePipelines", "ChatsCore", "HealthCore",
             "HomesCore",
-            "MessagesCore", "StampsCore", "ArgumentParser", "AsyncHTTPClient", "NIOCore",
-            "NIOHTTP1",
+            "MessagesCore", "StampsCore", "ArgumentParser", "TidemarkHTTPClient",
         ],
         "TidemarkPhones": [
             "TidemarkServer", "TidemarkHTTP", "TidemarkApp", "TidemarkImages", "ExampleKit",
             "ChatsCore", "HealthCore", "HomesCore", "MessagesCore", "StampsCore",
-            "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix", "Tidemark",
-            "TidemarkModel", "TidemarkTestKit", "TidemarkWire",
+            "ArgumentParser", "NIOCore", "NIOHTTP1", "NIOPosix", "Tidemark", "TidemarkModel",
+            "TidemarkTestKit", "TidemarkWire",
         ],
         // The examples import only what an adopter's app imports.
         "ExampleKit": [
@@ -221,11 +220,11 @@ enum ImportRules {
             "TidemarkObjects", "Tidemark", "TidemarkExport", "TidemarkReads", "TidemarkApp",
             "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkMigration", "TidemarkSystem",
             "TidemarkWords", "ArgumentParser", "ServiceLifecycle", "UnixSignals",
-            "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "TidemarkHTTPClient", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
         "TidemarkLab": [
             "TidemarkModel", "Tidemark", "TidemarkFiles", "TidemarkHealth", "TidemarkDemo",
-            "TidemarkPhones", "TidemarkShow", "ArgumentParser",
+            "TidemarkHTTPClient", "TidemarkPhones", "TidemarkShow", "ArgumentParser",
         ],
     ]
 

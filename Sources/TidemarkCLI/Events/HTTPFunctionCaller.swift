@@ -1,9 +1,6 @@
-import AsyncHTTPClient
 import Foundation
-import NIOCore
-import NIOHTTP1
-import NIOPosix
 import TidemarkHTTP
+import TidemarkHTTPClient
 
 /// Calls blocking functions at addresses of this machine, and at the host of `--functions`.
 struct HTTPFunctionCaller: BlockingFunctionCaller {
@@ -11,7 +8,7 @@ struct HTTPFunctionCaller: BlockingFunctionCaller {
     let emulatorHost: String?
 
     /// The longest time of a call: the lifetime of the function's token.
-    private static let timeout = TimeAmount.seconds(60)
+    private static let timeout = Duration.seconds(60)
     private static let maxAnswer = 64 << 10
 
     func post(
@@ -27,20 +24,17 @@ struct HTTPFunctionCaller: BlockingFunctionCaller {
                 called.
                 """)
         }
-        var request = HTTPClientRequest(url: url)
-        request.method = .POST
-        request.headers.add(name: "content-type", value: "application/json")
-        request.body = .bytes(ByteBuffer(bytes: body))
-        do {
-            let response = try await HTTPEventReceiver.client.execute(
-                request, timeout: Self.timeout)
-            let answer = try await response.body.collect(upTo: Self.maxAnswer)
-            return (Int(response.status.code), Data(answer.readableBytesView))
+        let answer: HTTPAnswer
+        do throws(FunctionCall.Failure) {
+            answer = try await FunctionCall.post(
+                [UInt8](body), fields: [("content-type", "application/json")], to: url,
+                within: Self.timeout, upTo: Self.maxAnswer + 1)
         } catch {
-            throw BlockingCallFailure(
-                error is NIOConnectionError
-                    ? "Failed to make request to \(url): nothing listens there."
-                    : "Failed to make request to \(url): \(error)")
+            throw BlockingCallFailure("Failed to make request to \(url): \(error.reason).")
         }
+        guard answer.body.count <= Self.maxAnswer else {
+            throw BlockingCallFailure("The answer of \(url) is longer than 64 KiB.")
+        }
+        return (answer.status, Data(answer.body))
     }
 }

@@ -1,9 +1,8 @@
 import ArgumentParser
-import AsyncHTTPClient
 import Foundation
-import NIOCore
-import NIOHTTP1
+import TidemarkHTTPClient
 import TidemarkModel
+import TidemarkResilience
 import TidemarkRules
 import TidemarkServer
 
@@ -123,6 +122,8 @@ extension RulesCommand {
                 allowed: outcome.isAllowed, reason: outcome.reason, trace: outcome.trace)
         }
 
+        private static let session = HTTPSession(maxRedirects: 0, silence: .seconds(10))
+
         private func ask(_ question: Data) async throws -> Answer {
             let place = "http://127.0.0.1:\(controlPort)/tidemark/v1/rules/explain"
             guard var address = URLComponents(string: place) else { throw ExitCode.failure }
@@ -130,20 +131,20 @@ extension RulesCommand {
                 URLQueryItem(name: "project", value: project),
                 URLQueryItem(name: "database", value: database),
             ]
-            var request = HTTPClientRequest(url: address.string ?? place)
-            request.method = .POST
-            request.headers.add(name: "content-type", value: "application/json")
-            request.body = .bytes(ByteBuffer(bytes: question))
-            let body: ByteBuffer
+            let request = HTTPRequest(
+                "POST", address.string ?? place, fields: [("content-type", "application/json")],
+                data: question)
+            let answer: HTTPAnswer
             do {
-                let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
-                body = try await response.body.collect(upTo: 16 << 20)
+                answer = try await withTimeout(.seconds(10)) {
+                    try await Self.session.answer(to: request, upTo: 16 << 20)
+                }
             } catch {
                 throw RulesFiles.failure(
                     "No server answers at port \(controlPort). Use --cases to evaluate a file.",
                     "explain")
             }
-            let bytes = Data(body.readableBytesView)
+            let bytes = Data(answer.body)
             if let answer = try? JSONDecoder().decode(Answer.self, from: bytes) { return answer }
             let refusal = try? JSONDecoder().decode([String: String].self, from: bytes)
             throw RulesFiles.failure(

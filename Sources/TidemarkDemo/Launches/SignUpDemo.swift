@@ -1,10 +1,8 @@
-import AsyncHTTPClient
 import ExampleKit
 import Foundation
 import HomesCore
-import NIOCore
-import NIOHTTP1
 import Tidemark
+import TidemarkHTTPClient
 import TidemarkModel
 import TidemarkPhones
 
@@ -116,6 +114,8 @@ struct SignUpDemo: Sendable {
         let email: String?
     }
 
+    private static let session = HTTPSession(maxRedirects: 0, silence: .seconds(10))
+
     /// Returns all accounts, as an administrator lists them.
     private func accounts(_ port: Int) async throws -> [Account] {
         struct Page: Decodable {
@@ -125,14 +125,14 @@ struct SignUpDemo: Sendable {
         var all: [Account] = []
         var token = ""
         for _ in 0..<1_000 {
-            var request = HTTPClientRequest(
-                url: "http://127.0.0.1:\(port)/identitytoolkit.googleapis.com/v1/projects/"
+            let request = HTTPRequest(
+                "GET",
+                "http://127.0.0.1:\(port)/identitytoolkit.googleapis.com/v1/projects/"
                     + "\(DemoPlace.project)/accounts:batchGet?maxResults=1000"
-                    + (token.isEmpty ? "" : "&nextPageToken=\(token)"))
-            request.headers.add(name: "authorization", value: "Bearer owner")
-            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
-            let body = try await response.body.collect(upTo: 16 << 20)
-            let page = try JSONDecoder().decode(Page.self, from: Data(body.readableBytesView))
+                    + (token.isEmpty ? "" : "&nextPageToken=\(token)"),
+                fields: [("authorization", "Bearer owner")])
+            let answer = try await Self.session.answer(to: request, upTo: 16 << 20)
+            let page = try JSONDecoder().decode(Page.self, from: Data(answer.body))
             all += page.users ?? []
             guard let next = page.nextPageToken, !next.isEmpty, page.users?.isEmpty == false else {
                 return all

@@ -1,10 +1,8 @@
 import ArgumentParser
-import AsyncHTTPClient
 import Foundation
-import NIOCore
-import NIOHTTP1
 import StampsCore
 import Synchronization
+import TidemarkHTTPClient
 import TidemarkImages
 import TidemarkResilience
 
@@ -181,12 +179,12 @@ struct PictureAppCommand: AsyncParsableCommand {
 
     private static let largest = PictureSize(width: 10_000, height: 10_000)
 
+    private static let session = HTTPSession(maxRedirects: 0, silence: .seconds(60))
+
     private static func file(_ url: String) async throws -> [UInt8] {
-        let request = HTTPClientRequest(url: url)
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
-        let body = try await response.body.collect(upTo: 64 << 20)
-        guard response.status == .ok else { throw PictureError.notFound }
-        return Array(body.readableBytesView)
+        let answer = try await session.answer(to: HTTPRequest("GET", url), upTo: 64 << 20)
+        guard answer.status == 200 else { throw PictureError.notFound }
+        return answer.body
     }
 
     private static let stamp = PictureSize(width: 64, height: 48)

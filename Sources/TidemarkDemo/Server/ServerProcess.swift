@@ -1,11 +1,10 @@
-import AsyncHTTPClient
 import Dispatch
 import ExampleKit
 import Foundation
-import NIOCore
-import NIOHTTP1
 import TidemarkHTTP
+import TidemarkHTTPClient
 import TidemarkModel
+import TidemarkResilience
 import TidemarkServer
 
 /// A `tidemark serve` in a child process, with a separate data folder.
@@ -78,12 +77,12 @@ final class ServerProcess: Sendable {
     }
 
     func setClock(secondsSince1970 seconds: Int64) async throws {
-        _ = try await send("{\"time\": \(seconds * 1_000_000)}", .POST, to: "clock")
+        _ = try await send("{\"time\": \(seconds * 1_000_000)}", "POST", to: "clock")
     }
 
     /// Returns the bill so far, by label.
     func meter() async throws -> [String: MeterRow] {
-        let data = try await send(nil, .GET, to: "meter")
+        let data = try await send(nil, "GET", to: "meter")
         let rows = try JSONDecoder().decode([MeterRow].self, from: data)
         return Dictionary(rows.map { ($0.label, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -97,7 +96,7 @@ final class ServerProcess: Sendable {
 
     /// Returns the bill of a label so far, by target and method.
     func bill(of label: String) async throws -> Bill {
-        let data = try await send(nil, .GET, to: "meter?by=label,target,method")
+        let data = try await send(nil, "GET", to: "meter?by=label,target,method")
         let all = try JSONDecoder().decode([MeterDetail].self, from: data)
         return Bill(all.filter { $0.label == label })
     }
@@ -106,12 +105,12 @@ final class ServerProcess: Sendable {
     func order(_ network: NetworkProfile, rules: [String] = []) async throws {
         let order = Faults.Order(network: network.rawValue, rules: rules)
         let body = String(decoding: try JSONEncoder().encode(order), as: UTF8.self)
-        _ = try await send(body, .PUT, to: "faults")
+        _ = try await send(body, "PUT", to: "faults")
     }
 
     /// Returns the number of times that each rule of the last order has applied, in its order.
     func faultsApplied() async throws -> [Int] {
-        let data = try await send(nil, .GET, to: "faults")
+        let data = try await send(nil, "GET", to: "faults")
         return try JSONDecoder().decode(Faults.self, from: data).rules.map(\.applied)
     }
 
@@ -128,24 +127,24 @@ final class ServerProcess: Sendable {
         let rules: [Rule]
     }
 
+    private static let session = HTTPSession(maxRedirects: 0, silence: .seconds(10))
+
     /// Sends a request with the token from the environment, which the child also has.
-    private func send(_ body: String?, _ method: HTTPMethod, to name: String) async throws -> Data {
-        var request = HTTPClientRequest(url: "http://127.0.0.1:\(controlPort)/tidemark/v1/\(name)")
-        request.method = method
-        if let token = TokenVariable.value {
-            request.headers.add(name: "authorization", value: "Bearer \(token)")
+    private func send(_ body: String?, _ method: String, to name: String) async throws -> Data {
+        var fields: [(name: String, value: String)] = []
+        if let token = TokenVariable.value { fields.append(("authorization", "Bearer \(token)")) }
+        if body != nil { fields.append(("content-type", "application/json")) }
+        let request = HTTPRequest(
+            method, "http://127.0.0.1:\(controlPort)/tidemark/v1/\(name)", fields: fields,
+            body: body.map { [UInt8]($0.utf8) })
+        let answer = try await withTimeout(.seconds(10)) {
+            try await Self.session.answer(to: request, upTo: 1_048_576)
         }
-        if let body {
-            request.headers.add(name: "content-type", value: "application/json")
-            request.body = .bytes(ByteBuffer(string: body))
-        }
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
-        let answer = Data(try await response.body.collect(upTo: 1_048_576).readableBytesView)
-        guard response.status == .ok else {
+        guard answer.status == 200 else {
             throw ServerProcessError.refused(
-                response.status.code, String(decoding: answer.prefix(500), as: UTF8.self))
+                answer.status, String(decoding: answer.body.prefix(500), as: UTF8.self))
         }
-        return answer
+        return Data(answer.body)
     }
 
     func stop() {
@@ -170,7 +169,7 @@ extension Pipe {
 enum ServerProcessError: Error, CustomStringConvertible {
     case didNotStart
     case noProgram
-    case refused(UInt, String)
+    case refused(Int, String)
 
     var description: String {
         switch self {

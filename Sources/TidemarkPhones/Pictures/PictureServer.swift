@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -31,7 +30,7 @@ package final class PictureServer: Sendable {
 
     /// - Returns: The port.
     package func start() async throws -> Int {
-        let channel = try await ServerBootstrap(group: HTTPClient.defaultEventLoopGroup)
+        let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.backlog, value: 256)
             .childChannelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture {
