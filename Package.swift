@@ -102,68 +102,50 @@ let table = """
     Benchmarks: +TidemarkTesting +TidemarkApp CTidemarkSQLite TidemarkEncryption TidemarkHealth
         +TidemarkLivePipelines TidemarkFiles
         ArgumentParser AsyncHTTPClient Hummingbird HummingbirdCore Logging NIOHTTP1
-    # What several targets of tests share, and the tests, which may import TestSupport too
-    TestSupport:
-    HTTPTesting: TidemarkHTTP TidemarkObjects TidemarkTesting Hummingbird Logging
+    # What several targets of tests share. Tests may import TestSupport, and all that the target of
+    # their name may import.
+    TestSupport:  HTTPTesting: TidemarkHTTP TidemarkObjects TidemarkTesting Hummingbird Logging
     ExampleTesting: +TidemarkTesting ExampleKit
-    TidyTests:  TidemarkModelTests: TidemarkModel  TidemarkWordsTests: TidemarkWords
-    TidemarkPatternsTests: TidemarkPatterns
-    TidemarkRulesTests!: +TidemarkRules
-    TidemarkReadsTests: TidemarkReads
-    TidemarkPipelinesTests!: +TidemarkPipelines TidemarkTestKit
-    TidemarkResilienceTests: TidemarkResilience TidemarkTestKit NIOCore
-    TidemarkStoreTests: +TidemarkStore TidemarkTestKit
-    TidemarkSyncTests: +TidemarkSync +TidemarkSimulation
-    TidemarkWireTests: +TidemarkWire +TidemarkTesting TidemarkResilience SwiftProtobuf
-    TidemarkServerTests: +TidemarkServer TidemarkTestKit TidemarkTesting
-    TidemarkObjectsTests: +TidemarkObjects
-    TidemarkConsoleTests: +TidemarkConsole Tidemark
-    TidemarkExportTests: +TidemarkExport TidemarkServer
-    TidemarkHTTPTests: +TidemarkHTTP TidemarkTesting
-    TidemarkRESTTests: +TidemarkREST TidemarkServer
-    TidemarkAuditTests: +TidemarkAudit +TidemarkTesting
-    TidemarkMigrationTests: +TidemarkMigration TidemarkServer
-    TidemarkTests: +Tidemark +TidemarkTesting TidemarkReads
-    TidemarkLivePipelinesTests!: +TidemarkLivePipelines +TidemarkTesting TidemarkREST
+    TidyTests:  TidemarkModelTests:  TidemarkWordsTests:  TidemarkPatternsTests:
+    TidemarkRulesTests!:  TidemarkReadsTests:  TidemarkPipelinesTests!: TidemarkTestKit
+    TidemarkResilienceTests: TidemarkTestKit NIOCore  TidemarkStoreTests: TidemarkTestKit
+    TidemarkSyncTests: +TidemarkSimulation  TidemarkServerTests: TidemarkTestKit TidemarkTesting
+    TidemarkWireTests: +TidemarkTesting TidemarkResilience SwiftProtobuf
+    TidemarkObjectsTests:  TidemarkConsoleTests: Tidemark  TidemarkExportTests: TidemarkServer
+    TidemarkHTTPTests: TidemarkTesting  TidemarkRESTTests: TidemarkServer
+    TidemarkAuditTests: +TidemarkTesting  TidemarkMigrationTests: TidemarkServer
+    TidemarkTests: +TidemarkTesting TidemarkReads
+    TidemarkLivePipelinesTests!: +TidemarkTesting TidemarkREST
     TidemarkWorldTests!: +TidemarkSimulation TidemarkPipelines
-    TidemarkHTTPClientTests: TidemarkHTTPClient TidemarkResilience NIOCore NIOPosix
-    TidemarkAppTests!: +TidemarkApp +TidemarkCLI +HTTPTesting TidemarkImages TidemarkTestKit
-        TidemarkSimulation AsyncHTTPClient CryptoExtras MetricsTestKit
+    TidemarkHTTPClientTests: TidemarkResilience NIOCore NIOPosix
+    TidemarkAppTests!: +TidemarkCLI +HTTPTesting TidemarkImages TidemarkTestKit TidemarkSimulation
+        AsyncHTTPClient CryptoExtras MetricsTestKit
     TidemarkDiskTests!: +TidemarkSimulation CTidemarkSQLite TidemarkEncryption
-    TidemarkEncryptionTests: TidemarkEncryption Tidemark TidemarkTesting
-    TidemarkDemoTests: +TidemarkDemo
-    TidemarkPhonesTests: +TidemarkPhones
-    TidemarkShowTests: +TidemarkShow TidemarkApp TidemarkTesting StampsCore HomesCore HTTPTesting
-        ExampleTesting
-    TidemarkGoogleAuthTests: +TidemarkGoogleAuth Tidemark HTTPTesting Hummingbird
-    TidemarkFilesTests!: +TidemarkFiles TidemarkImages TidemarkModel TidemarkStore TidemarkSync
-        TidemarkRules TidemarkServer TidemarkObjects TidemarkHTTP TidemarkTesting HTTPTesting
-        Hummingbird
-    TidemarkHealthTests: +TidemarkHealth MetricsTestKit
-    TidemarkHealthSyncTests: +TidemarkHealthSync TidemarkServer
-    TidemarkImagesTests: +TidemarkImages TidemarkTestKit NIOCore NIOHTTP1 NIOPosix
-    MessagesCoreTests: +MessagesCore +TidemarkTesting ExampleTesting
-    HealthCoreTests: +HealthCore +TidemarkTesting ExampleTesting
-    ChatsCoreTests: +ChatsCore +TidemarkTesting TidemarkServer TidemarkObjects HTTPTesting
-        ExampleTesting
-    TidemarkLintTests: +TidemarkLint TidemarkServer
+    TidemarkEncryptionTests: Tidemark TidemarkTesting  TidemarkDemoTests:  TidemarkPhonesTests:
+    TidemarkShowTests: TidemarkApp TidemarkTesting StampsCore HomesCore HTTPTesting ExampleTesting
+    TidemarkGoogleAuthTests: Tidemark HTTPTesting Hummingbird
+    TidemarkFilesTests!: TidemarkImages TidemarkModel TidemarkStore TidemarkSync TidemarkRules
+        TidemarkServer TidemarkObjects TidemarkHTTP TidemarkTesting HTTPTesting Hummingbird
+    TidemarkHealthTests: MetricsTestKit  TidemarkHealthSyncTests: TidemarkServer
+    TidemarkImagesTests: TidemarkTestKit NIOCore NIOHTTP1 NIOPosix
+    MessagesCoreTests: +TidemarkTesting ExampleTesting
+    HealthCoreTests: +TidemarkTesting ExampleTesting
+    ChatsCoreTests: +TidemarkTesting TidemarkServer TidemarkObjects HTTPTesting ExampleTesting
+    TidemarkLintTests: TidemarkServer
     ProgramTests: TidemarkCLI TidemarkLab tidemark-lint Benchmarks
     """
 
 /// Files that become parts of a program. Those of `ExampleKit` are links to files of the examples.
 let embedded = [
-    "TidemarkConsole": (
-        "Assets",
-        """
-        console.css console.js dom.js editor.js forms.js grid.js live.js palette.js
-        pipeline.js rules.js stage.js tools.js values.js icon.svg
-        """
-    ),
-    "TidemarkShow": ("Assets", "show.css show.js player.js"),
-    "ExampleKit": (
-        "Rules",
-        "chats.rules health.rules homes.rules messages.rules stamps.rules messages.indexes.json"
-    ),
+    "TidemarkConsole": """
+    Assets: console.css console.js dom.js editor.js forms.js grid.js live.js palette.js
+    pipeline.js rules.js stage.js tools.js values.js icon.svg
+    """,
+    "TidemarkShow": "Assets: show.css show.js player.js",
+    "ExampleKit": """
+    Rules: chats.rules health.rules homes.rules messages.rules stamps.rules
+    messages.indexes.json
+    """,
 ]
 
 /// Every target is built the same way, so that a file can move between them unchanged. With
@@ -199,10 +181,12 @@ typealias Row = (name: String, isPlanted: Bool, imports: [String])
 /// The rows of the table.
 let rows = table.split(separator: "\n").reduce(into: [Row]()) { rows, line in
     if line.contains("#") { return }
-    for word in split(String(line)) {
+    for var word in split(String(line)) {
         if word.hasSuffix(":") {
             rows.append((split(word, at: ":!")[0], word.hasSuffix("!:"), []))
-            continue
+            // The next lines add the target of a test's name to its imports.
+            word = "+" + rows[rows.count - 1].name.replacing(/Tests$/, with: "")
+            guard rows.dropLast().contains(where: { $0.name == word.dropFirst() }) else { continue }
         }
         let other = word.hasPrefix("+") ? rows.first { $0.name == word.dropFirst() } : nil
         let known = Set(rows[rows.count - 1].imports.map { split($0, at: "/")[0] })
@@ -296,8 +280,8 @@ for row in rows {
     if row.isPlanted {
         target.swiftSettings?.append(.define("TIDEMARK_DEFECTS", .when(configuration: .debug)))
     }
-    if let (folder, files) = embedded[row.name] {
-        target.resources = split(files).map { .embedInCode("\(folder)/\($0)") }
+    if let files = embedded[row.name].map({ split($0, at: ": \n") }) {
+        target.resources = files.dropFirst().map { .embedInCode("\(files[0])/\($0)") }
     }
     package.targets.append(target)
 }
