@@ -87,23 +87,6 @@ struct `A run that is kept` {
         #expect(TimeJudge.refusal(of: before)?.contains("before 1 of them") == true)
     }
 
-    @Test func `a figure waits for a fast machine, half a minute at most`() async {
-        for (times, expected, pauses) in [
-            ([13], 13, 0), ([14, 20, 12, 9], 12, 2),
-            (Array(repeating: 14, count: TimeJudge.mostLoops), 14, TimeJudge.mostLoops - 1),
-        ] {
-            var (left, count) = (times[...], 0)
-            let time = await TimeJudge.firstFast(comparedWith: 10) {
-                Double(left.removeFirst())
-            } pause: {
-                count += 1
-            }
-            #expect(time == Double(expected) && count == pauses)
-        }
-        let first = await TimeJudge.firstFast(comparedWith: nil, loop: { 99 }, pause: {})
-        #expect(first == 99)
-    }
-
     @Test func `has a loop before each figure and after it`() async {
         let judge = TimeJudge()
         let (figure, speed) = await TimeJudge.$current.withValue(judge) {

@@ -45,8 +45,6 @@ final class TimeJudge: Sendable {
     static let mostSlowFigures = 0.1
     /// The maximum number of seconds to wait for a quiet machine.
     private static let patience = 180
-    /// The maximum number of loops before a figure, with a second between them.
-    static let mostLoops = 30
 
     /// The judge of the running demo; nil if times are not judged.
     @TaskLocal static var current: TimeJudge?
@@ -74,45 +72,15 @@ final class TimeJudge: Sendable {
     }
 
     /// Runs `body` between two loops. The loops are omitted if times are not judged.
-    ///
-    /// The first loop is repeated while it is slow, for half a minute: another machine of the same
-    /// host may compute for some seconds.
     static func timed<Figure: Sendable>(
         _ body: () async throws -> Figure
     ) async rethrows -> (figure: Figure, speed: MachineSpeed?) {
         guard let judge = current else { return (try await body(), nil) }
-        let fastest = judge.speeds.withLock { Self.fastest($0) }
-        let before = await firstFast(comparedWith: fastest, loop: loop) {
-            try? await Task.sleep(for: .seconds(1))
-        }
+        let before = loop()
         let figure = try await body()
         let speed = MachineSpeed(beforeMs: before, afterMs: loop())
         judge.speeds.withLock { $0.append(speed) }
         return (figure, speed)
-    }
-
-    /// Returns the time of the first loop that is not slow, or of the last of ``mostLoops``.
-    ///
-    /// - Parameter fastest: The time of the run's fastest loop; nil before the first.
-    static func firstFast(
-        comparedWith fastest: Double?, loop: () -> Double, pause: () async -> Void
-    ) async -> Double {
-        var time = loop()
-        var count = 1
-        while let fastest, isSlow(time, comparedWith: fastest), count < mostLoops {
-            await pause()
-            time = loop()
-            count += 1
-        }
-        return time
-    }
-
-    private static func isSlow(_ time: Double, comparedWith fastest: Double) -> Bool {
-        time > mostSlowdown * fastest
-    }
-
-    private static func fastest(_ speeds: [MachineSpeed]) -> Double? {
-        speeds.flatMap { [$0.beforeMs, $0.afterMs] }.min()
     }
 
     /// Returns the time of the fastest of nine loops, in milliseconds.
@@ -147,11 +115,10 @@ final class TimeJudge: Sendable {
     var refusal: String? { Self.refusal(of: speeds.withLock { $0 }) }
 
     static func refusal(of speeds: [MachineSpeed]) -> String? {
-        guard let fastest = fastest(speeds) else { return nil }
-        let slowBefore = speeds.count { isSlow($0.beforeMs, comparedWith: fastest) }
-        let slow = speeds.count {
-            isSlow(max($0.beforeMs, $0.afterMs), comparedWith: fastest)
-        }
+        guard let fastest = speeds.flatMap({ [$0.beforeMs, $0.afterMs] }).min() else { return nil }
+        let limit = mostSlowdown * fastest
+        let slowBefore = speeds.count { $0.beforeMs > limit }
+        let slow = speeds.count { max($0.beforeMs, $0.afterMs) > limit }
         if Double(slow) <= mostSlowFigures * Double(speeds.count) { return nil }
         return
             "The machine was more than \(Bar.number(mostSlowdown)) times slower beside \(slow) of "
