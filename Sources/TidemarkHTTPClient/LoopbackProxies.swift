@@ -9,20 +9,23 @@ package enum LoopbackProxies {
     ///
     /// On Linux, URLSession uses the proxy that `http_proxy` names for every host that `no_proxy`
     /// does not name. Programs call this function before they start threads, because it changes
-    /// the variables of the process, which its children inherit.
+    /// a variable of the process, which its children inherit.
     package static func avoid() {
         #if canImport(FoundationNetworking)
-            let variables = ProcessInfo.processInfo.environment
-            for name in ["no_proxy", "NO_PROXY"] {
-                guard let value = exempting(variables[name]) else { continue }
-                setenv(name, value, 1)
+            if let hosts = exemptions(ProcessInfo.processInfo.environment) {
+                setenv("no_proxy", hosts, 1)
             }
         #endif
     }
 
     /// Returns the value of `no_proxy` with the names of this machine; nil if it names every host.
-    package static func exempting(_ value: String?) -> String? {
-        let hosts = (value ?? "").split { $0 == "," || $0 == " " }.map(String.init)
+    ///
+    /// As in libcurl, `NO_PROXY` counts where `no_proxy` is missing or empty. The result contains
+    /// its hosts, because `no_proxy` hides it from then on.
+    package static func exemptions(_ variables: [String: String]) -> String? {
+        let values = ["no_proxy", "NO_PROXY"].compactMap { variables[$0] }
+        let hosts = (values.first { !$0.isEmpty } ?? "").split { $0 == "," || $0 == " " }
+            .map(String.init)
         if hosts.contains("*") { return nil }
         return (hosts + names.filter { !hosts.contains($0) }).joined(separator: ",")
     }

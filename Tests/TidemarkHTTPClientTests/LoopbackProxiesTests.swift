@@ -5,10 +5,14 @@ import Testing
 struct `Requests to this machine` {
     @Test(
         arguments: [
-            (nil, "127.0.0.1,localhost,::1"), ("", "127.0.0.1,localhost,::1"),
-            ("example.com, localhost", "example.com,localhost,127.0.0.1,::1"), ("*", nil),
-        ] as [(String?, String?)])
-    func `use no proxy`(value: String?, expected: String?) {
-        #expect(LoopbackProxies.exempting(value) == expected)
+            ([:], "127.0.0.1,localhost,::1"),
+            (["no_proxy": "a.com, localhost"], "a.com,localhost,127.0.0.1,::1"),
+            (["NO_PROXY": "a.com"], "a.com,127.0.0.1,localhost,::1"),
+            (["no_proxy": "", "NO_PROXY": "a.com"], "a.com,127.0.0.1,localhost,::1"),
+            (["no_proxy": "b.com", "NO_PROXY": "a.com"], "b.com,127.0.0.1,localhost,::1"),
+            (["no_proxy": "*"], nil),
+        ] as [([String: String], String?)])
+    func `use no proxy, and others as before`(variables: [String: String], expected: String?) {
+        #expect(LoopbackProxies.exemptions(variables) == expected)
     }
 }
