@@ -1,6 +1,5 @@
 import NIOCore
 import NIOPosix
-import TestSupport
 import Testing
 
 @testable import TidemarkCLI
@@ -40,7 +39,7 @@ struct `A call of a function` {
     @Test func `that is connected and not answered ends at its limit`() async throws {
         try await Self.withDeafServer(queue: 16) { address, _ in
             let found = try #require(
-                await Self.reason(of: address, within: .seconds(2), patience: .milliseconds(100)))
+                await Self.reason(of: address, within: .seconds(4), patience: .seconds(2)))
             #expect(found == (false, "no answer in time"))
         }
     }
@@ -48,21 +47,24 @@ struct `A call of a function` {
     #if os(Linux)
         @Test func `to a host that opens no connection ends before its own limit`() async throws {
             try await Self.withDeafServer(queue: 1) { address, port in
-                // Linux drops the calls for which its queue has no room.
+                // Linux drops the calls for which its queue has no room. A connection that comes
+                // late on a busy machine is in the queue too.
                 let bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
                     .connectTimeout(.milliseconds(300))
-                var waiting: [any Channel] = []
-                while waiting.count < 10,
-                    let channel = try? await bootstrap.connect(host: "127.0.0.1", port: port).get()
-                {
-                    waiting.append(channel)
+                var opened: [any Channel] = []
+                for _ in 0..<8 {
+                    if let channel = try? await bootstrap.connect(host: "127.0.0.1", port: port)
+                        .get()
+                    {
+                        opened.append(channel)
+                    }
                 }
-                #expect(waiting.count < 10)
+                #expect(opened.count < 8)
                 let found = try #require(
                     await Self.reason(
-                        of: address, within: .seconds(3_600), patience: .milliseconds(300)))
+                        of: address, within: .seconds(60), patience: .milliseconds(300)))
                 #expect(found == (true, "the connection took too long"))
-                for channel in waiting { try await channel.close() }
+                for channel in opened { try await channel.close() }
             }
         }
     #endif
@@ -71,7 +73,7 @@ struct `A call of a function` {
         var free = ""
         try await Self.withDeafServer(queue: 1) { address, _ in free = address }
         let found = try #require(
-            await Self.reason(of: free, within: .seconds(3_600), patience: .seconds(3_600)))
+            await Self.reason(of: free, within: .seconds(60), patience: .seconds(60)))
         #expect(found == (true, "nothing listens there"))
     }
 }
