@@ -20,7 +20,7 @@ let packages: [(name: String, version: Version, products: String, trait: String?
     ("apple/swift-nio", "2.101.0", "NIOCore NIOHTTP1 NIOPosix NIOTLS NIOWebSocket", nil),
     ("apple/swift-nio-http2.git", "1.46.0", "NIOHPACK NIOHTTP2", nil),
     ("apple/swift-nio-ssl", "2.36.0", "NIOSSL", nil),
-    // For the benchmarks and the tests alone. Hummingbird resolves it anyway.
+    // Only the benchmarks and the tests import this library. Hummingbird resolves it anyway.
     ("swift-server/async-http-client", "1.37.0", "AsyncHTTPClient", server),
     ("swift-server/swift-service-lifecycle", "2.9.0", "ServiceLifecycle UnixSignals", nil),
     (
@@ -249,7 +249,7 @@ let package = Package(
         .default(enabledTraits: isDependency ? [] : [server, lint]),
     ],
     dependencies: packages.map {
-        // Of the packages with traits, Hummingbird alone compiles more by default, and unused.
+        // Hummingbird's default traits compile swift-configuration, which nothing here uses.
         $0.name.hasPrefix("hummingbird")
             ? .package(url: github + $0.name, from: $0.version, traits: [])
             : .package(url: github + $0.name, from: $0.version)
