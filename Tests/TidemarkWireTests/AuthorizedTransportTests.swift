@@ -3,7 +3,7 @@ import Testing
 import TidemarkModel
 import TidemarkTesting
 
-@testable import TidemarkSync
+@testable import TidemarkWire
 
 /// A token provider that returns the results given by a test, when the test gives them.
 private final class ScriptedTokens: TokenProvider {
@@ -72,7 +72,7 @@ private final class Heard<Message: Sendable>: Sendable {
 }
 
 struct `A token in every call` {
-    private let base = ScriptedTransport()
+    private let base = TidemarkTestKit.ScriptedTransport()
     private let tokens = ScriptedTokens()
     private let refused = RPCStatus(.unauthenticated, "old")
     private var transport: AuthorizedTransport { AuthorizedTransport(base, tokens) }
@@ -218,7 +218,7 @@ struct `A token in every call` {
     @Test func `prepares the connection while a token is fetched, and not where it is at hand`()
         throws
     {
-        let (base, tokens) = (ScriptedTransport(), ScriptedTokens())
+        let (base, tokens) = (TidemarkTestKit.ScriptedTransport(), ScriptedTokens())
         let transport = AuthorizedTransport(base, tokens)
         _ = transport.listen(try context()) { _ in }
         #expect(base.preparations == 1 && base.listens.isEmpty)
