@@ -1,3 +1,5 @@
+public import TidemarkModel
+
 /// The maximum number of reads per day for a scope, and the action at the limit. Writes, and the
 /// reads of transactions, are never stopped.
 ///

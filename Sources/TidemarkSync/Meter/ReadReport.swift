@@ -1,3 +1,5 @@
+public import TidemarkModel
+
 /// The reads of one day that were billed for one reason.
 public struct ReadRow: Hashable, Sendable {
     public var day: BillingDay

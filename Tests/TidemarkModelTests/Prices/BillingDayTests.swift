@@ -1,8 +1,7 @@
 import Foundation
 import Testing
-import TidemarkModel
 
-@testable import TidemarkSync
+@testable import TidemarkModel
 
 struct BillingDayTests {
     private func time(_ text: String) throws -> Timestamp {

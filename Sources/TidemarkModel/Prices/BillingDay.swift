@@ -1,5 +1,3 @@
-public import TidemarkModel
-
 /// A day as Firestore bills it: from midnight to midnight in Pacific time, by the server's clock.
 /// The free reads of a day begin again at its start.
 ///
