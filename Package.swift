@@ -53,8 +53,10 @@ let table = """
     TidemarkWire: TidemarkModel TidemarkResilience CTidemarkZlib GRPCCore
         GRPCNIOTransportHTTP2Posix NIOCore NIOHPACK NIOHTTP2 NIOPosix
     Tidemark: +TidemarkSync TidemarkWire CoreMetrics
+    TidemarkDiagnosis: TidemarkSystem TidemarkModel TidemarkResilience TidemarkWords TidemarkWire
+        NIOCore NIOPosix NIOSSL NIOTLS
     TidemarkApp!: TidemarkSystem TidemarkResilience TidemarkWords TidemarkHTTPClient Tidemark
-        CoreMetrics Crypto NIOCore NIOPosix NIOSSL NIOTLS
+        TidemarkDiagnosis CoreMetrics Crypto
     TidemarkLivePipelines!: +Tidemark TidemarkPipelines
     TidemarkEncryption: TidemarkStore TidemarkSync Crypto
     TidemarkImages: TidemarkResilience TidemarkWords TidemarkHTTPClient CTidemarkJPEG/linux
@@ -96,12 +98,12 @@ let table = """
     TidemarkLab: +TidemarkDemo +TidemarkShow
     TidemarkCLI: +TidemarkConsole +TidemarkAudit TidemarkReads TidemarkStore TidemarkREST
         TidemarkExport TidemarkGoogleAuth TidemarkMigration TidemarkSystem TidemarkHealth
-        TidemarkApp Tidemark TidemarkResilience TidemarkHTTPClient ArgumentParser NIOPosix
+        TidemarkDiagnosis Tidemark TidemarkResilience TidemarkHTTPClient ArgumentParser NIOPosix
         UnixSignals
     tidemark-lint: TidemarkLint TidemarkRules TidemarkServer ArgumentParser/Lint
     Benchmarks: +TidemarkTesting +TidemarkApp CTidemarkSQLite TidemarkEncryption TidemarkHealth
         +TidemarkLivePipelines TidemarkFiles
-        ArgumentParser AsyncHTTPClient Hummingbird HummingbirdCore Logging NIOHTTP1
+        ArgumentParser AsyncHTTPClient Hummingbird HummingbirdCore Logging NIOCore NIOHTTP1
     # What several targets of tests share. Tests may import TestSupport, and all that the target of
     # their name may import.
     TestSupport:  HTTPTesting: TidemarkHTTP TidemarkObjects TidemarkTesting Hummingbird Logging
@@ -118,8 +120,8 @@ let table = """
     TidemarkLivePipelinesTests!: +TidemarkTesting TidemarkREST
     TidemarkWorldTests!: +TidemarkSimulation TidemarkPipelines
     TidemarkHTTPClientTests: TidemarkResilience NIOCore NIOPosix
-    TidemarkAppTests!: +TidemarkCLI +HTTPTesting TidemarkImages TidemarkTestKit TidemarkSimulation
-        AsyncHTTPClient CryptoExtras MetricsTestKit
+    TidemarkAppTests!: +TidemarkCLI +TidemarkDiagnosis +HTTPTesting TidemarkImages TidemarkTestKit
+        TidemarkSimulation AsyncHTTPClient CryptoExtras MetricsTestKit
     TidemarkDiskTests!: +TidemarkSimulation CTidemarkSQLite TidemarkEncryption
     TidemarkEncryptionTests: Tidemark TidemarkTesting  TidemarkDemoTests:  TidemarkPhonesTests:
     TidemarkShowTests: TidemarkApp TidemarkTesting StampsCore HomesCore HTTPTesting ExampleTesting

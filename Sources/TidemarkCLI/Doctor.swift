@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
-import Tidemark
-import TidemarkApp
+import TidemarkDiagnosis
 import TidemarkHTTP
 
 struct DoctorCommand: AsyncParsableCommand {

@@ -142,10 +142,14 @@ enum ImportRules {
         ],
         "TidemarkMigration": ["TidemarkModel", "TidemarkSystem"],
         "TidemarkHTTPClient": [],
+        "TidemarkDiagnosis": [
+            "TidemarkModel", "TidemarkResilience", "TidemarkSystem", "TidemarkWire",
+            "TidemarkWords", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS",
+        ],
         "TidemarkApp": [
             "Tidemark", "TidemarkHTTPClient", "TidemarkResilience", "TidemarkSystem",
-            "TidemarkWords", "Crypto", "CoreMetrics", "NIOCore", "NIOPosix", "NIOSSL", "NIOTLS",
-            "SwiftUI", "AuthenticationServices", "BackgroundTasks",
+            "TidemarkWords", "TidemarkDiagnosis", "Crypto", "CoreMetrics", "SwiftUI",
+            "AuthenticationServices", "BackgroundTasks",
         ],
         "TidemarkHealth": [
             "TidemarkStore", "TidemarkSystem", "TidemarkWords", "CTidemarkSQLite", "CTidemarkZlib",
@@ -217,7 +221,7 @@ enum ImportRules {
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkREST", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole",
-            "TidemarkObjects", "Tidemark", "TidemarkExport", "TidemarkReads", "TidemarkApp",
+            "TidemarkObjects", "Tidemark", "TidemarkExport", "TidemarkReads", "TidemarkDiagnosis",
             "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkMigration", "TidemarkSystem",
             "TidemarkWords", "ArgumentParser", "ServiceLifecycle", "UnixSignals",
             "TidemarkHTTPClient", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",

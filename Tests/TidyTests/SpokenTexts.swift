@@ -189,8 +189,8 @@ struct SpokenTexts {
 /// Decides which texts are not for the users of an app.
 enum UnspokenTexts {
     static let targets: Set = [
-        "Tidemark", "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages",
-        "TidemarkSync",
+        "Tidemark", "TidemarkApp", "TidemarkDiagnosis", "TidemarkHealth", "TidemarkHealthSync",
+        "TidemarkImages", "TidemarkSync",
     ]
 
     /// Calls whose texts are for programmers or for a log, and the call that gives a text its key.
@@ -253,10 +253,10 @@ enum UnspokenTexts {
                 + "plan reads what it reads, what it costs",
             [
                 "Tidemark/Indexes/IndexAdvisor.swift": 2,
-                "TidemarkApp/Diagnostics/Doctor.swift": 11,
-                "TidemarkApp/Diagnostics/NetworkProbe+Security.swift": 6,
-                "TidemarkApp/Diagnostics/NetworkProbe+Speech.swift": 5,
-                "TidemarkApp/Diagnostics/NetworkProbe.swift": 1,
+                "TidemarkDiagnosis/Doctor.swift": 11,
+                "TidemarkDiagnosis/NetworkProbe+Security.swift": 6,
+                "TidemarkDiagnosis/NetworkProbe+Speech.swift": 5,
+                "TidemarkDiagnosis/NetworkProbe.swift": 1,
                 "TidemarkHealth/Export/HealthExportError.swift": 11,
                 "TidemarkSync/Coverage/ReadPlan.swift": 3,
                 "TidemarkSync/Coverage/ReadPlanner.swift": 20,

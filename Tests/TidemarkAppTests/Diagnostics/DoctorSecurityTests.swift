@@ -4,7 +4,7 @@ import TidemarkHTTP
 import TidemarkServer
 import TidemarkTesting
 
-@testable import TidemarkApp
+@testable import TidemarkDiagnosis
 
 /// Tests a doctor over sockets against real servers, with certificates made by the test. The doctor
 /// must distinguish bad TLS from a wrong clock, an impostor from a proxy, and a portal from an

@@ -5,7 +5,7 @@ import TidemarkHTTP
 import TidemarkServer
 import TidemarkTesting
 
-@testable import TidemarkApp
+@testable import TidemarkDiagnosis
 
 /// Tests a doctor against a real server behind a simulated network.
 @Suite(.serialized) struct `A doctor` {
@@ -102,7 +102,7 @@ import TidemarkTesting
         var doctor = Doctor(
             DiagnosisTarget(host: "127.0.0.1", port: 1, usesTLS: false, project: "p"))
         doctor.document = "rooms"
-        await #expect(throws: FirestoreError.self) { try await doctor.diagnose(after: .zero) }
+        await #expect(throws: InvalidPath.self) { try await doctor.diagnose(after: .zero) }
     }
 
     @Test(.timeLimit(.minutes(2))) func `knows no such name when there is none`() async throws {

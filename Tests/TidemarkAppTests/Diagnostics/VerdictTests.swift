@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@testable import TidemarkApp
+@testable import TidemarkDiagnosis
 
 @Suite(.ownThread) struct `A verdict` {
     private func every(_ body: (Evidence) -> Void) -> Int {

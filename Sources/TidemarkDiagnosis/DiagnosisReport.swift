@@ -1,5 +1,3 @@
-public import Tidemark
-
 /// A diagnosis, step by step.
 public struct DiagnosisReport: Hashable, Sendable {
     public struct Step: Hashable, Sendable {
@@ -48,15 +46,4 @@ public struct DiagnosisTarget: Hashable, Sendable {
         self.project = project
         self.database = database
     }
-
-    /// The server of a client; nil if the client's settings name no valid address.
-    public init?(of firestore: Firestore) {
-        guard let address = firestore.settings.address else { return nil }
-        self.init(
-            host: address.host, port: address.port, usesTLS: address.usesTLS,
-            project: firestore.databaseID.project, database: firestore.databaseID.database)
-    }
-
-    /// The address in the form of the settings: `[::1]:8080` for an address with colons.
-    var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -1,6 +1,7 @@
 import Foundation
-public import Tidemark
+public import TidemarkModel
 import TidemarkResilience
+import TidemarkWire
 
 /// Finds out if a Firestore can be reached, and otherwise the reason.
 ///
@@ -22,7 +23,7 @@ public struct Doctor: Sendable {
     public var slowAfter = Verdict.slowAfter
     public var target: DiagnosisTarget
     public var tokens: (any TokenProvider)?
-    /// A bearer token that replaces ``tokens``.
+    /// The bearer token of the read if ``tokens`` provides none.
     public var token: String?
     /// The path of a document that every user of the app may read, as in `settings/app`: a refusal
     /// then results in ``Verdict/forbidden``. Nil reads a document that does not exist, and a
@@ -42,9 +43,10 @@ public struct Doctor: Sendable {
     /// Runs at background priority, regardless of the caller's priority.
     ///
     /// - Throws: `CancellationError` if its task is cancelled, because the app itself needs the
-    ///   network; `FirestoreError` with `invalidArgument` if ``document`` is no document's path.
+    ///   network; `InvalidPath` if ``document`` is no document's path, or if the project or the
+    ///   database of the target has no valid id.
     public func diagnose(after delay: Duration = Self.delay) async throws -> DiagnosisReport {
-        _ = try path()
+        _ = (try path(), try database())
         let task = Task.detached(priority: .background) { [self] in
             try await Task.sleep(for: delay)
             return try await run()
@@ -57,12 +59,13 @@ public struct Doctor: Sendable {
     }
 
     /// Returns the path of the document to read.
-    fileprivate func path() throws(FirestoreError) -> DocumentPath {
+    fileprivate func path() throws(InvalidPath) -> DocumentPath {
         guard let document else { return DocumentPath(unchecked: "tidemark/doctor") }
-        guard let path = try? DocumentPath(document) else {
-            throw .invalidArgument("\"\(document)\" is not the path of a document.")
-        }
-        return path
+        return try DocumentPath(document)
+    }
+
+    fileprivate func database() throws(InvalidPath) -> DatabaseID {
+        try DatabaseID(project: target.project, database: target.database)
     }
 
     private func run() async throws -> DiagnosisReport {
@@ -221,20 +224,24 @@ private struct Examination {
     }
 
     private mutating func read() async throws {
-        let firestore = try firestore()
+        let target = doctor.target
         let context = CallContext(
-            database: firestore.databaseID, label: doctor.label, timeout: doctor.stepTime,
+            database: try doctor.database(), label: doctor.label, timeout: doctor.stepTime,
             token: doctor.token)
+        let connection = GRPCTransport(
+            .init(
+                host: target.host, port: target.port, usesTLS: target.usesTLS,
+                authorities: doctor.authorities))
+        let transport = AuthorizedTransport(connection, doctor.tokens)
         // The answer contains the server's time, for an existing and for a missing document.
         let path = try doctor.path()
         let request = Request.batchGetDocuments(BatchGetDocumentsRequest(paths: [path]))
-        let transport = firestore.environment.transport
         let (result, time) = try await timed { () async -> Result<[Reply], RPCStatus> in
             do throws(RPCStatus) {
                 return .success(try await transport.replies(to: request, context))
             } catch { return .failure(error) }
         }
-        await firestore.terminate()
+        await connection.close()
         let status: RPCStatus
         switch result {
         case .success(let replies)?:
@@ -253,17 +260,6 @@ private struct Examination {
         case .noAnswer: note(.read, isOK: false, time: time, detail: "no answer")
         default: note(.read, isOK: false, time: time, detail: "\(status)")
         }
-    }
-
-    private func firestore() throws -> Firestore {
-        let settings = FirestoreSettings(
-            host: doctor.target.authority, isSSLEnabled: doctor.target.usesTLS, cache: .memory,
-            label: doctor.label, token: doctor.token)
-        settings.tokenProvider = doctor.tokens
-        settings.authorities = doctor.authorities
-        return try Firestore(
-            projectID: doctor.target.project, databaseID: doctor.target.database,
-            settings: settings)
     }
 
     /// Classifies the answer. A missing document is as good as an existing document.
