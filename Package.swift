@@ -98,8 +98,7 @@ let table = """
     TidemarkLab: +TidemarkDemo +TidemarkShow
     TidemarkCLI: +TidemarkConsole +TidemarkAudit TidemarkReads TidemarkStore TidemarkREST
         TidemarkExport TidemarkGoogleAuth TidemarkMigration TidemarkSystem TidemarkHealth
-        TidemarkDiagnosis Tidemark TidemarkResilience TidemarkHTTPClient ArgumentParser NIOPosix
-        UnixSignals
+        TidemarkDiagnosis TidemarkResilience TidemarkHTTPClient ArgumentParser NIOPosix UnixSignals
     tidemark-lint: TidemarkLint TidemarkRules TidemarkServer ArgumentParser/Lint
     Benchmarks: +TidemarkTesting +TidemarkApp CTidemarkSQLite TidemarkEncryption TidemarkHealth
         +TidemarkLivePipelines TidemarkFiles

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Tidemark
 import TidemarkModel
 
 /// The failure of a command whose arguments were right. The program prints the sentence without the
@@ -8,12 +7,6 @@ struct CommandFailure: Error, CustomStringConvertible {
     let description: String
 
     init(_ sentence: String) { description = sentence }
-
-    /// A failure of a client, with the address of its server before the sentence.
-    init(_ sentence: String, of firestore: Firestore) {
-        let server = firestore.settings.address.map { "\($0.host):\($0.port): " } ?? ""
-        self.init(server + sentence)
-    }
 }
 
 extension DocumentPath {

@@ -82,6 +82,13 @@ struct FirestorePlace: Sendable {
         return "The key file \(path) of GOOGLE_APPLICATION_CREDENTIALS cannot be used. \(detail)"
     }
 
+    /// Returns a token for the next call.
+    ///
+    /// - Throws: `CommandFailure` with a sentence.
+    func token() async throws -> String {
+        do { return try await tokens(nil) } catch { throw CommandFailure("No token: \(error)") }
+    }
+
     /// The database and its server in a sentence, so that a person sees which one was meant.
     func sentence(database: String) -> String {
         Self.sentence(database: database, project: project, endpoint)

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Tidemark
 import TidemarkModel
 
 struct GetCommand: AsyncParsableCommand {
@@ -13,25 +12,24 @@ struct GetCommand: AsyncParsableCommand {
     @Argument(help: "The document's path, as in rooms/blue.")
     var path: String
 
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var place: PlaceOptions
 
     func validate() throws { _ = try DocumentPath(argument: path) }
 
     func run() async throws {
-        let firestore = try database.firestore(label: "get")
-        let snapshot: DocumentSnapshot
-        do throws(FirestoreError) {
-            snapshot = try await firestore.document(path).getDocument(source: .server)
-        } catch { throw CommandFailure(error.message, of: firestore) }
-        guard let fields = snapshot.fields, let update = snapshot.updateTime,
-            let create = snapshot.createTime
-        else { throw CommandFailure("There is no document \(path).") }
+        let path = try DocumentPath(argument: path)
+        let request = Request.batchGetDocuments(BatchGetDocumentsRequest(paths: [path]))
+        let replies = try await place.call(label: "get", within: .seconds(15)) {
+            try await $0.replies(to: request, $1)
+        }
+        guard case .batchGetDocuments(let result)? = replies.first,
+            case .found(let document)? = result.row
+        else { throw CommandFailure("There is no document \(path.text).") }
         let encoder = JSONValueEncoder(isPretty: true, isSorted: true)
-        let document = DocumentJSON(
-            name: path, fields: FieldsJSON(fields), createTime: create.rfc3339,
-            updateTime: update.rfc3339)
-        print(String(decoding: try encoder.encode(document), as: UTF8.self))
-        await firestore.terminate()
+        let shown = DocumentJSON(
+            name: path.text, fields: FieldsJSON(document.fields),
+            createTime: document.createTime.rfc3339, updateTime: document.updateTime.rfc3339)
+        print(String(decoding: try encoder.encode(shown), as: UTF8.self))
     }
 }
 

@@ -1,7 +1,5 @@
 import ArgumentParser
-import Tidemark
 import TidemarkModel
-import TidemarkResilience
 
 struct SetCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -12,8 +10,6 @@ struct SetCommand: AsyncParsableCommand {
 
     /// The parts of a document that `tidemark get` prints.
     private static let parts = ["fields", "name", "createTime", "updateTime"]
-    /// The maximum time to wait for the server.
-    private static let patience = Duration.seconds(15)
 
     @Argument(help: "The document's path, as in rooms/blue.")
     var path: String
@@ -21,7 +17,7 @@ struct SetCommand: AsyncParsableCommand {
     @Argument(help: "The fields as JSON, as in '{\"fields\": {\"n\": {\"integerValue\": \"7\"}}}'.")
     var json: String
 
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var place: PlaceOptions
 
     func validate() throws {
         _ = try DocumentPath(argument: path)
@@ -30,18 +26,10 @@ struct SetCommand: AsyncParsableCommand {
 
     func run() async throws {
         let mutation = Mutation(path: try DocumentPath(argument: path), .set(try fields()))
-        let firestore = try database.firestore(label: "set")
-        do {
-            // The client repeats the write until a server answers.
-            _ = try await withTimeout(Self.patience) {
-                try await firestore.enqueue([mutation]).acknowledged()
-            }
-        } catch let error as FirestoreError {
-            throw CommandFailure(error.message, of: firestore)
-        } catch is AttemptTimedOut {
-            throw CommandFailure("The server doesn't answer.", of: firestore)
+        // The command replaces the whole document, so a repeated write changes nothing.
+        _ = try await place.call(label: "set", within: .seconds(15)) {
+            try await $0.commit([mutation], $1)
         }
-        await firestore.terminate()
     }
 
     /// Parses the JSON.

@@ -385,6 +385,14 @@ def test_the_commands_check_test_and_explain(guarded, tmp_path):
     assert run("rules", "explain", "get", "rooms", *here).returncode == 1
 
 
+def test_the_commands_for_documents_are_an_administrators(guarded):
+    """As `audit`, `migrate` and `export` do, they send the token that no rule judges."""
+    here = ["--project", PROJECT]
+    written = guarded.run("set", "secret/one", '{"fields": {}}', *here)
+    assert written.returncode == 0, written.stderr
+    assert guarded.run("get", "secret/one", *here).returncode == 0
+
+
 def test_firebase_json_is_found_and_obeyed(tmp_path):
     (tmp_path / "inner" / "deep").mkdir(parents=True)
     (tmp_path / "my.rules").write_text(CLOSED)

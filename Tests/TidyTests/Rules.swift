@@ -221,7 +221,7 @@ enum ImportRules {
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkREST", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole",
-            "TidemarkObjects", "Tidemark", "TidemarkExport", "TidemarkReads", "TidemarkDiagnosis",
+            "TidemarkObjects", "TidemarkExport", "TidemarkReads", "TidemarkDiagnosis",
             "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkMigration", "TidemarkSystem",
             "TidemarkWords", "ArgumentParser", "ServiceLifecycle", "UnixSignals",
             "TidemarkHTTPClient", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix",

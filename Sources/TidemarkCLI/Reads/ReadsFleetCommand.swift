@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import Tidemark
+import TidemarkModel
 import TidemarkReads
 
 struct ReadsFleetCommand: AsyncParsableCommand {
@@ -14,7 +14,7 @@ struct ReadsFleetCommand: AsyncParsableCommand {
             """)
 
     @Argument(help: "The collection of the documents.")
-    var collection = ReadMeter.sharedDays
+    var collection = FleetDay.collection
 
     @Option(help: "The number of days before today, from 1 to 366.")
     var days = 28
@@ -25,26 +25,34 @@ struct ReadsFleetCommand: AsyncParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    @OptionGroup var database: DatabaseOptions
+    @OptionGroup var place: PlaceOptions
 
     func validate() throws {
         if !(1...366).contains(days) { throw ValidationError("--days must be 1 to 366.") }
         if !(1...1_000_000).contains(most) {
             throw ValidationError("--most must be 1 to 1000000.")
         }
+        _ = try collectionPath()
+    }
+
+    private func collectionPath() throws -> CollectionPath {
+        do throws(InvalidPath) { return try CollectionPath(collection) } catch {
+            throw ValidationError(error.message)
+        }
     }
 
     func run() async throws {
-        let firestore = try database.firestore(label: "reads fleet")
         let now = Timestamp(seconds: Int64(Date().timeIntervalSince1970), nanoseconds: 0)
-        let today = BillingDay(now)
-        let query = firestore.collection(collection)
-            .whereField("day", isGreaterThanOrEqualTo: today.advanced(by: -days).description)
-            .order(by: "day", descending: true)
-            .limit(to: most)
-        let documents = try await query.getDocuments(source: .server).documents
-        await firestore.terminate()
-        let read = documents.compactMap { $0.fields.flatMap(FleetDay.init) }
+        let first = BillingDay(now).advanced(by: -days)
+        let day = FieldPath(name: "day")
+        var query = Query(collection: try collectionPath())
+        query.filter = .field(day, .greaterThanOrEqual, .string(first.description))
+        query.orders = [Order(day, .descending)]
+        query.limit = .first(most)
+        let documents = try await place.call(label: "reads fleet", within: .seconds(300)) {
+            [query] in try await $0.documents(of: query, $1).documents
+        }
+        let read = documents.compactMap { FleetDay($0.fields) }
         let unread = documents.count - read.count
         if unread > 0 {
             SuiteOptions.say(

@@ -17,6 +17,9 @@ package struct FleetDay: Hashable, Sendable {
         }
     }
 
+    /// The name of the collection in which apps store their days, unless they choose another.
+    package static let collection = "readDays"
+
     /// The date in Pacific time, as in `2026-11-28`.
     package let day: String
     /// The app's version.

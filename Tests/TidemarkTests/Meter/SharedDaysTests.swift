@@ -17,6 +17,7 @@ struct SharedDaysTests {
         let local = try LocalFirestore.start()
         let writer = try await fill(local)
         let app = try local.firestore(label: "chat")
+        #expect(FleetDay.collection == ReadMeter.sharedDays)
         let days = app.collection(ReadMeter.sharedDays)
         _ = try await app.collection("rooms").getDocuments(source: .server)
         #expect(try await app.readMeter.shareDays(in: days, version: "3.2") == 0, "it is today")
