@@ -5,7 +5,6 @@ import PackageDescription
 let (server, lint) = ("Server", "Lint")
 /// True for a copy that SwiftPM or Xcode has made for an app, which then has the client alone.
 let isDependency = Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
-let github = "https://github.com/"
 
 /// The packages that this one needs, the products that its targets use, and the trait without which
 /// it needs none of them. Decisions/0081 says what each package costs.
@@ -24,8 +23,8 @@ let packages: [(name: String, version: Version, products: String, trait: String?
     ("swift-server/async-http-client", "1.37.0", "AsyncHTTPClient", server),
     ("swift-server/swift-service-lifecycle", "2.9.0", "ServiceLifecycle UnixSignals", nil),
     (
-        "hummingbird-project/hummingbird", "2.28.0", "Hummingbird HummingbirdCore HummingbirdHTTP2",
-        server
+        "hummingbird-project/hummingbird", "2.28.0",
+        "Hummingbird HummingbirdCore HummingbirdHTTP2", server
     ),
     ("vapor/jwt-kit", "5.7.1", "JWTKit", server),
     // Both are packages that jwt-kit and the gRPC library bring anyway.
@@ -39,33 +38,32 @@ let packages: [(name: String, version: Version, products: String, trait: String?
 /// The targets, from the lowest up, each with the targets and products that it may import. It may
 /// import nothing else: `make debug-build` passes `--explicit-target-dependency-import-check error`.
 /// Behind a slash is the trait, or the system, without which a dependency is not needed; a plus adds
-/// all that another target may import. Behind an exclamation mark are defects in debug builds, which
-/// the World's tests plant to see them found.
+/// all that another target may import. In debug builds, a target with an exclamation mark has
+/// defects, which the World's tests plant to see them found, and one with an asterisk is optimised if
+/// `TIDEMARK_OPTIMIZED=1`, as the Makefile sets: 600 Worlds take 19 s, and not 71.
 let table = """
     # Libraries
-    TidemarkSystem: TidemarkModel: TidemarkResilience: TidemarkWords: TidemarkHTTPClient:
-    TidemarkPatterns:
-    TidemarkRules!: TidemarkModel TidemarkPatterns
-    TidemarkReads: TidemarkModel
-    TidemarkPipelines!: TidemarkModel TidemarkPatterns
-    TidemarkStore!: TidemarkSystem TidemarkModel CTidemarkSQLite
-    TidemarkSync!: TidemarkModel TidemarkResilience TidemarkWords TidemarkStore
-    TidemarkWire: TidemarkModel TidemarkResilience CTidemarkZlib GRPCCore
+    TidemarkSystem: TidemarkModel*: TidemarkResilience: TidemarkWords: TidemarkHTTPClient:
+    TidemarkPatterns*:  TidemarkReads: TidemarkModel
+    TidemarkRules!*: TidemarkModel TidemarkPatterns
+    TidemarkPipelines!*: TidemarkModel TidemarkPatterns
+    TidemarkStore!*: TidemarkSystem TidemarkModel CTidemarkSQLite
+    TidemarkSync!*: TidemarkModel TidemarkResilience TidemarkWords TidemarkStore
+    TidemarkWire*: TidemarkModel TidemarkResilience CTidemarkZlib GRPCCore
         GRPCNIOTransportHTTP2Posix NIOCore NIOHPACK NIOHTTP2 NIOPosix
-    Tidemark: +TidemarkSync TidemarkWire CoreMetrics
+    Tidemark*: +TidemarkSync TidemarkWire CoreMetrics
     TidemarkDiagnosis: TidemarkSystem TidemarkModel TidemarkResilience TidemarkWords TidemarkWire
         NIOCore NIOPosix NIOSSL NIOTLS
-    TidemarkApp!: TidemarkSystem TidemarkResilience TidemarkWords TidemarkHTTPClient Tidemark
+    TidemarkApp!*: TidemarkSystem TidemarkResilience TidemarkWords TidemarkHTTPClient Tidemark
         TidemarkDiagnosis CoreMetrics Crypto
-    TidemarkLivePipelines!: +Tidemark TidemarkPipelines
+    TidemarkLivePipelines!*: +Tidemark TidemarkPipelines
     TidemarkEncryption: TidemarkStore TidemarkSync Crypto
     TidemarkImages: TidemarkResilience TidemarkWords TidemarkHTTPClient CTidemarkJPEG/linux
         CTidemarkPNG/linux CTidemarkWebP/linux CoreMetrics Crypto
     TidemarkFiles!: TidemarkSystem TidemarkResilience TidemarkHTTPClient Tidemark Crypto
     TidemarkHealth: +TidemarkStore TidemarkWords CTidemarkZlib CoreMetrics
-    TidemarkHealthSync: Tidemark TidemarkApp TidemarkHealth
-    TidemarkREST: TidemarkModel TidemarkWire
-    TidemarkServer: TidemarkModel TidemarkRules TidemarkStore TidemarkPipelines
+    TidemarkHealthSync: Tidemark TidemarkApp TidemarkHealth TidemarkREST: TidemarkModel TidemarkWire
+    TidemarkServer*: TidemarkModel TidemarkRules TidemarkStore TidemarkPipelines
     TidemarkObjects: TidemarkSystem TidemarkModel TidemarkStore Crypto
     TidemarkHTTP: +TidemarkWire +TidemarkServer TidemarkResilience TidemarkObjects TidemarkSystem
         TidemarkREST Crypto CryptoExtras Hummingbird HummingbirdCore HummingbirdHTTP2 JWTKit Logging
@@ -75,34 +73,30 @@ let table = """
     TidemarkAudit: TidemarkModel TidemarkResilience TidemarkWire TidemarkHTTPClient CoreMetrics
         Logging ServiceLifecycle
     TidemarkGoogleAuth: TidemarkResilience TidemarkHTTPClient CryptoExtras
-    TidemarkMigration: TidemarkSystem TidemarkModel
-    TidemarkTestKit: TidemarkModel TidemarkStore
+    TidemarkMigration: TidemarkSystem TidemarkModel  TidemarkTestKit*: TidemarkModel TidemarkStore
     TidemarkTesting: +Tidemark TidemarkRules TidemarkServer TidemarkHTTP/Server TidemarkTestKit
-    TidemarkSimulation!: +TidemarkTesting +TidemarkLivePipelines TidemarkApp
+    TidemarkSimulation!*: +TidemarkTesting +TidemarkLivePipelines TidemarkApp
     TidemarkLint: TidemarkModel TidemarkRules SwiftParser SwiftSyntax
     # The example apps, on the public API of the products alone
     ExampleKit: Tidemark TidemarkApp TidemarkFiles TidemarkImages
-    MessagesCore: +ExampleKit TidemarkResilience
+    MessagesCore: +ExampleKit TidemarkResilience  ChatsCore: +ExampleKit TidemarkLivePipelines
     HealthCore: +ExampleKit TidemarkHealth TidemarkHealthSync
-    ChatsCore: +ExampleKit TidemarkLivePipelines
-    HomesCore: +ExampleKit
-    StampsCore: +ExampleKit
+    HomesCore: +ExampleKit  StampsCore: +ExampleKit
     # The parts of the program that play the examples, and the programs. A plugin finds tidemark-lint
     # by the name of its target. Benchmarks measures what is `package` and in no product.
     TidemarkPhones: +TidemarkHTTP TidemarkTestKit +StampsCore MessagesCore HealthCore ChatsCore
         HomesCore ArgumentParser
-    TidemarkDemo: +TidemarkPhones +TidemarkTesting TidemarkSystem TidemarkResilience
-        TidemarkHTTPClient TidemarkHealth TidemarkHealthSync TidemarkFiles TidemarkObjects
-        TidemarkLivePipelines
+    TidemarkDemo: +TidemarkPhones +TidemarkTesting TidemarkHTTPClient TidemarkHealth
+        TidemarkHealthSync TidemarkFiles TidemarkLivePipelines
     TidemarkShow: +TidemarkPhones +TidemarkConsole TidemarkWire Tidemark UnixSignals
     TidemarkLab: +TidemarkDemo +TidemarkShow
     TidemarkCLI: +TidemarkConsole +TidemarkAudit TidemarkReads TidemarkStore TidemarkREST
         TidemarkExport TidemarkGoogleAuth TidemarkMigration TidemarkSystem TidemarkHealth
-        TidemarkDiagnosis TidemarkResilience TidemarkHTTPClient ArgumentParser NIOPosix UnixSignals
+        TidemarkDiagnosis ArgumentParser NIOPosix UnixSignals
     tidemark-lint: TidemarkLint TidemarkRules TidemarkServer ArgumentParser/Lint
-    Benchmarks: +TidemarkTesting +TidemarkApp CTidemarkSQLite TidemarkEncryption TidemarkHealth
-        +TidemarkLivePipelines TidemarkFiles
-        ArgumentParser AsyncHTTPClient Hummingbird HummingbirdCore Logging NIOCore NIOHTTP1
+    Benchmarks: +TidemarkTesting +TidemarkApp +TidemarkLivePipelines CTidemarkSQLite TidemarkFiles
+        TidemarkEncryption TidemarkHealth ArgumentParser AsyncHTTPClient Hummingbird HummingbirdCore
+        Logging NIOCore NIOHTTP1
     # What several targets of tests share. Tests may import TestSupport, and all that the target of
     # their name may import.
     TestSupport:  HTTPTesting: TidemarkHTTP TidemarkObjects TidemarkTesting Hummingbird Logging
@@ -115,7 +109,7 @@ let table = """
     TidemarkObjectsTests:  TidemarkConsoleTests: Tidemark  TidemarkExportTests: TidemarkServer
     TidemarkHTTPTests: TidemarkTesting  TidemarkRESTTests: TidemarkServer
     TidemarkAuditTests: +TidemarkTesting  TidemarkMigrationTests: TidemarkServer
-    TidemarkTests: +TidemarkTesting TidemarkReads
+    TidemarkTests: +TidemarkTesting TidemarkReads  TidemarkGoogleAuthTests: Tidemark HTTPTesting Hummingbird
     TidemarkLivePipelinesTests!: +TidemarkTesting TidemarkREST
     TidemarkWorldTests!: +TidemarkSimulation TidemarkPipelines
     TidemarkHTTPClientTests: TidemarkResilience NIOCore NIOPosix
@@ -124,15 +118,13 @@ let table = """
     TidemarkDiskTests!: +TidemarkSimulation CTidemarkSQLite TidemarkEncryption
     TidemarkEncryptionTests: Tidemark TidemarkTesting  TidemarkDemoTests:  TidemarkPhonesTests:
     TidemarkShowTests: TidemarkApp TidemarkTesting StampsCore HomesCore HTTPTesting ExampleTesting
-    TidemarkGoogleAuthTests: Tidemark HTTPTesting Hummingbird
     TidemarkFilesTests!: TidemarkImages TidemarkModel TidemarkStore TidemarkSync TidemarkRules
         TidemarkServer TidemarkObjects TidemarkHTTP TidemarkTesting HTTPTesting Hummingbird
     TidemarkHealthTests: MetricsTestKit  TidemarkHealthSyncTests: TidemarkServer
     TidemarkImagesTests: TidemarkTestKit NIOCore NIOHTTP1 NIOPosix
     MessagesCoreTests: +TidemarkTesting ExampleTesting
-    HealthCoreTests: +TidemarkTesting ExampleTesting
+    HealthCoreTests: +TidemarkTesting ExampleTesting  TidemarkLintTests: TidemarkServer
     ChatsCoreTests: +TidemarkTesting TidemarkServer TidemarkObjects HTTPTesting ExampleTesting
-    TidemarkLintTests: TidemarkServer
     ProgramTests: TidemarkCLI TidemarkLab tidemark-lint Benchmarks
     """
 
@@ -149,17 +141,13 @@ let embedded = [
     """,
 ]
 
-/// Every target is built the same way, so that a file can move between them unchanged. With
-/// `TIDEMARK_WARNINGS=errors`, as CI sets it, a warning in this package fails the build; warnings of
-/// its dependencies never do.
+/// Every target is built the same way, so that a file can move between them unchanged. CI sets
+/// `TIDEMARK_WARNINGS=errors`: a warning in this package, but not in its dependencies, is an error.
+let strict = Context.environment["TIDEMARK_WARNINGS"] == "errors"
 let settings: [SwiftSetting] =
-    [
-        .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-    ]
-    + (Context.environment["TIDEMARK_WARNINGS"] == "errors"
-        ? [.unsafeFlags(["-warnings-as-errors"])] : [])
+    [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
+    + ["InternalImportsByDefault", "MemberImportVisibility"].map { .enableUpcomingFeature($0) }
+    + (strict ? [.unsafeFlags(["-warnings-as-errors"])] : [])
 
 func split(_ text: String, at separators: String = " \n") -> [String] {
     text.split { separators.contains($0) }.map(String.init)
@@ -177,17 +165,20 @@ func dependency(_ text: String) -> Target.Dependency {
     return .product(name: parts[0], package: identity, condition: condition)
 }
 
-typealias Row = (name: String, isPlanted: Bool, imports: [String])
+typealias Row = (name: String, marks: String, imports: [String])
 
 /// The rows of the table.
 let rows = table.split(separator: "\n").reduce(into: [Row]()) { rows, line in
     if line.contains("#") { return }
     for var word in split(String(line)) {
         if word.hasSuffix(":") {
-            rows.append((split(word, at: ":!")[0], word.hasSuffix("!:"), []))
+            let name = split(word, at: ":!*")[0]
             // The next lines add the target of a test's name to its imports.
-            word = "+" + rows[rows.count - 1].name.replacing(/Tests$/, with: "")
-            guard rows.dropLast().contains(where: { $0.name == word.dropFirst() }) else { continue }
+            let tested = name.replacing(/Tests$/, with: "")
+            let isKnown = rows.contains { $0.name == tested }
+            rows.append((name, String(word.dropFirst(name.count)), []))
+            guard isKnown else { continue }
+            word = "+" + tested
         }
         let other = word.hasPrefix("+") ? rows.first { $0.name == word.dropFirst() } : nil
         let known = Set(rows[rows.count - 1].imports.map { split($0, at: "/")[0] })
@@ -198,23 +189,22 @@ let rows = table.split(separator: "\n").reduce(into: [Row]()) { rows, line in
 
 /// Makes a target of its kind, by its name.
 func target(_ name: String, _ needs: [Target.Dependency]) -> Target {
-    switch name {
-    case "ExampleKit": .target(name: name, dependencies: needs, path: "Examples/Kit")
-    case _ where name.hasSuffix("Core"):
-        .target(name: name, dependencies: needs, path: "Examples/\(name.dropLast(4))/Core")
-    case "TestSupport", "HTTPTesting", "ExampleTesting":
-        .target(name: name, dependencies: needs, path: "Tests/\(name)")
-    case _ where name.hasSuffix("Tests"):
-        .testTarget(
-            name: name, dependencies: needs + ["TestSupport"],
-            exclude: name == "TidemarkLintTests" ? ["Cases"] : [])
-    case "TidemarkCLI", "TidemarkLab": .executableTarget(name: name, dependencies: needs)
-    case "tidemark-lint":
-        .executableTarget(name: name, dependencies: needs, path: "Sources/TidemarkLintCLI")
-    case "Benchmarks":
-        .executableTarget(name: name, dependencies: needs, path: "Benchmarks", exclude: ["Results"])
-    default: .target(name: name, dependencies: needs)
+    let path: String? =
+        switch name {
+        case "ExampleKit": "Examples/Kit"
+        case _ where name.hasSuffix("Core"): "Examples/\(name.dropLast(4))/Core"
+        case "TestSupport", "HTTPTesting", "ExampleTesting": "Tests/\(name)"
+        case "tidemark-lint": "Sources/TidemarkLintCLI"
+        case "Benchmarks": name
+        default: nil
+        }
+    let exclude = ["TidemarkLintTests": ["Cases"], "Benchmarks": ["Results"]][name] ?? []
+    if name.hasSuffix("Tests") {
+        return .testTarget(name: name, dependencies: needs + ["TestSupport"], exclude: exclude)
     }
+    return ["TidemarkCLI", "TidemarkLab", "tidemark-lint", "Benchmarks"].contains(name)
+        ? .executableTarget(name: name, dependencies: needs, path: path, exclude: exclude)
+        : .target(name: name, dependencies: needs, path: path, exclude: exclude)
 }
 
 /// A library of the system, by its name for pkg-config and its packages for Debian and Homebrew.
@@ -251,9 +241,9 @@ let package = Package(
     ],
     dependencies: packages.map {
         // Hummingbird's default traits compile swift-configuration, which nothing here uses.
-        $0.name.hasPrefix("hummingbird")
-            ? .package(url: github + $0.name, from: $0.version, traits: [])
-            : .package(url: github + $0.name, from: $0.version)
+        .package(
+            url: "https://github.com/" + $0.name, from: $0.version,
+            traits: $0.name.hasPrefix("hummingbird") ? [] : [.defaults])
     },
     targets: [
         system("SQLite", "sqlite3", apt: "libsqlite3-dev", brew: "sqlite3"),
@@ -278,44 +268,28 @@ let package = Package(
 for row in rows {
     let target = target(row.name, row.imports.map(dependency))
     target.swiftSettings = settings
-    if row.isPlanted {
+    if row.marks.contains("!") {
         target.swiftSettings?.append(.define("TIDEMARK_DEFECTS", .when(configuration: .debug)))
+    }
+    if row.marks.contains("*"), Context.environment["TIDEMARK_OPTIMIZED"] == "1" {
+        let flags = ["-O", "-assert-config", "Debug"]
+        target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .debug)))
     }
     if let files = embedded[row.name].map({ split($0, at: ": \n") }) {
         target.resources = files.dropFirst().map { .embedInCode("\(files[0])/\($0)") }
     }
+    // App Store Connect requires this file of libraries that look at files. Apps are built on a Mac.
+    if ["TidemarkStore", "TidemarkImages", "TidemarkFiles", "TidemarkHealth"].contains(row.name) {
+        #if os(macOS)
+            target.resources = [.copy("PrivacyInfo.xcprivacy")]
+        #else
+            target.exclude.append("PrivacyInfo.xcprivacy")
+        #endif
+    }
     package.targets.append(target)
-}
-
-// The project that Xcode opens, Examples/Examples.xcodeproj, links the examples. Apps do not see
-// these products.
-for row in rows where !isDependency && (row.name == "ExampleKit" || row.name.hasSuffix("Core")) {
-    package.products.append(.library(name: row.name, targets: [row.name]))
-}
-
-// App Store Connect requires this file of libraries that look at files. Apps are built on a Mac.
-for target in package.targets
-where ["TidemarkStore", "TidemarkImages", "TidemarkFiles", "TidemarkHealth"]
-    .contains(target.name)
-{
-    #if os(macOS)
-        target.resources = [.copy("PrivacyInfo.xcprivacy")]
-    #else
-        target.exclude.append("PrivacyInfo.xcprivacy")
-    #endif
-}
-
-// `TIDEMARK_OPTIMIZED=1`, which the Makefile sets, optimises the targets that the long tests compute
-// in, in debug builds too. Assertions and planted defects stay: 600 Worlds take 19 s, and not 71.
-if Context.environment["TIDEMARK_OPTIMIZED"] == "1" {
-    let computing = [
-        "TidemarkModel", "TidemarkPatterns", "TidemarkRules", "TidemarkPipelines", "TidemarkStore",
-        "TidemarkSync", "TidemarkServer", "TidemarkWire", "Tidemark",
-        "TidemarkLivePipelines", "TidemarkApp", "TidemarkSimulation", "TidemarkTestKit",
-    ]
-    let flags = ["-O", "-assert-config", "Debug"]
-    for target in package.targets where computing.contains(target.name) {
-        target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .debug)))
+    // Examples/Examples.xcodeproj links the examples. Apps do not see these products.
+    if !isDependency, row.name == "ExampleKit" || row.name.hasSuffix("Core") {
+        package.products.append(.library(name: row.name, targets: [row.name]))
     }
 }
 
