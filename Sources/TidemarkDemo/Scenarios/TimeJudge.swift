@@ -43,6 +43,9 @@ final class TimeJudge: Sendable {
     static let mostSlowdown = 1.3
     /// The maximum share of the figures that were taken beside slower loops.
     static let mostSlowFigures = 0.1
+    /// The minimum time of a loop that the compiler has kept: 30 million operations, each of which
+    /// waits for the previous one, take 5 ms at 6 GHz.
+    static let leastLoopMs = 1.0
     /// The maximum number of seconds to wait for a quiet machine.
     private static let patience = 180
 
@@ -83,32 +86,32 @@ final class TimeJudge: Sendable {
         return (figure, speed)
     }
 
-    /// Returns the time of the fastest of nine loops, in milliseconds.
-    ///
-    /// A processor that was idle runs its first loops slowly: the median of three loops was over
-    /// 1.3 times the fastest beside 100 of 140 figures of an idle machine. Other work slows all
-    /// nine.
-    private static func loop() -> Double {
+    /// Returns the time of the fastest of nine loops, in milliseconds. An interruption slows one
+    /// loop, and other work slows all nine.
+    static func loop() -> Double {
         var fastest = Duration.seconds(3_600)
         for _ in 0..<9 {
             let start = ContinuousClock.now
-            let value = shifted(5_000_000)
-            precondition(value != 0)
+            shift(5_000_000)
             fastest = min(fastest, .now - start)
         }
         return fastest.milliseconds
     }
 
+    /// The value that the loops change. It is stored after each loop, so that the compiler cannot
+    /// compute it elsewhere or once for all loops.
+    private static let shifted = Atomic<UInt64>(88_172_645_463_325_252)
+
     /// Computes shifts and exclusive ors, each of which depends on the previous result.
     @inline(never)
-    private static func shifted(_ steps: Int) -> UInt64 {
-        var value: UInt64 = 88_172_645_463_325_252
+    private static func shift(_ steps: Int) {
+        var value = shifted.load(ordering: .relaxed)
         for _ in 0..<steps {
             value ^= value << 13
             value ^= value >> 7
             value ^= value << 17
         }
-        return value
+        shifted.store(value, ordering: .relaxed)
     }
 
     /// The reason why the figures must not be kept; nil if they can be kept.
@@ -116,6 +119,11 @@ final class TimeJudge: Sendable {
 
     static func refusal(of speeds: [MachineSpeed]) -> String? {
         guard let fastest = speeds.flatMap({ [$0.beforeMs, $0.afterMs] }).min() else { return nil }
+        if fastest < leastLoopMs {
+            return
+                "The fixed loop took \(fastest) ms, which no processor can do, so the speed of the "
+                + "machine is unknown. The figures are not kept."
+        }
         let limit = mostSlowdown * fastest
         let slowBefore = speeds.count { $0.beforeMs > limit }
         let slow = speeds.count { max($0.beforeMs, $0.afterMs) > limit }
