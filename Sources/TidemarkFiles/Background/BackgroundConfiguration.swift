@@ -26,4 +26,17 @@ enum BackgroundConfiguration {
         configuration.timeoutIntervalForResource = 86_400
         return configuration
     }
+
+    /// Makes the upload of a chunk, whose bytes are stored in the file. A session of a system that
+    /// does not continue uploads sends the bytes from memory: Foundation on Linux ends the process
+    /// if it reads a piece of the file after the connection has ended.
+    static func task(
+        _ message: URLRequest, bytes: Data, file: String, in session: URLSession
+    ) -> URLSessionUploadTask {
+        #if canImport(UIKit)
+            session.uploadTask(with: message, fromFile: URL(fileURLWithPath: file))
+        #else
+            session.uploadTask(with: message, from: bytes)
+        #endif
+    }
 }

@@ -135,7 +135,7 @@ final class BackgroundSession: Sendable {
         }
         defer { unlink(file) }
         guard isStored else { throw URLError(.cannotCreateFile) }
-        let task = session.uploadTask(with: message, fromFile: URL(fileURLWithPath: file))
+        let task = BackgroundConfiguration.task(message, bytes: bytes, file: file, in: session)
         // Numbers and text can always be encoded.
         task.taskDescription = String(
             decoding: (try? JSONEncoder().encode(chunk)) ?? Data(), as: UTF8.self)
