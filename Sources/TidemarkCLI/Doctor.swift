@@ -53,8 +53,7 @@ struct DoctorCommand: AsyncParsableCommand {
     func target(
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> DiagnosisTarget {
-        let variable = environment["FIRESTORE_EMULATOR_HOST"] ?? ""
-        guard let text = host ?? (variable.isEmpty ? nil : variable) else {
+        guard let text = host ?? environment.host("FIRESTORE_EMULATOR_HOST") else {
             return DiagnosisTarget(
                 host: "firestore.googleapis.com", port: 443, usesTLS: true, project: project,
                 database: database)

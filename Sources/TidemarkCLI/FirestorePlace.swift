@@ -45,7 +45,7 @@ struct FirestorePlace: Sendable {
         host: String?, project: String?, environment: [String: String], token: String?,
         cloud: GRPCTransport.Endpoint = FirestorePlace.google
     ) async throws {
-        if let host = host ?? environment["FIRESTORE_EMULATOR_HOST"] {
+        if let host = host ?? environment.host("FIRESTORE_EMULATOR_HOST") {
             endpoint = try Self.endpoint(host)
             self.project = project ?? "demo"
             let shown = token ?? "owner"
@@ -103,11 +103,24 @@ struct FirestorePlace: Sendable {
         return "This is the database \(database) of the project \(project) on \(server)."
     }
 
-    static func endpoint(_ host: String) throws -> GRPCTransport.Endpoint {
-        let parts = host.split(separator: ":")
-        guard parts.count == 2, let port = Int(parts[1]), (1...65_535).contains(port) else {
-            throw ValidationError("--host must be HOST:PORT.")
-        }
-        return GRPCTransport.Endpoint(host: String(parts[0]), port: port, usesTLS: false)
+    /// Parses HOST:PORT of a server without TLS, as in `localhost:8080` or `[::1]:8080`.
+    ///
+    /// - Throws: `ValidationError` with a sentence.
+    static func endpoint(_ text: String) throws -> GRPCTransport.Endpoint {
+        let colon = text.lastIndex(of: ":") ?? text.endIndex
+        var host = text[..<colon]
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        if isBracketed { host = host.dropFirst().dropLast() }
+        guard let port = Int(text[colon...].dropFirst()), (1...65_535).contains(port),
+            !host.isEmpty, isBracketed || !host.contains(":")
+        else { throw ValidationError("\"\(text)\" is not HOST:PORT.") }
+        return GRPCTransport.Endpoint(host: String(host), port: port, usesTLS: false)
+    }
+}
+
+extension [String: String] {
+    /// Returns the host that a variable of the environment names; nil if the variable is empty.
+    func host(_ variable: String) -> String? {
+        self[variable].flatMap { $0.isEmpty ? nil : $0 }
     }
 }

@@ -114,7 +114,7 @@ import TestSupport
         let package = try #require(Repository.files.first { $0.path == "Package.swift" })
         let with = try Self.targets.filter { try Self.manifest(of: $0) != nil }
         #expect(with.count == 4)
-        let named = try #require(package.lines.first { $0.contains("where [\"TidemarkStore\"") })
+        let named = try #require(package.lines.first { $0.contains("if [\"TidemarkStore\"") })
         for target in with { #expect(named.contains("\"\(target)\""), "\(target)") }
     }
 }

@@ -29,8 +29,8 @@ struct AuditPlace: Sendable {
         environment: [String: String] = ProcessInfo.processInfo.environment,
         token: String? = TokenVariable.value, cloud: Services = .google
     ) async throws {
-        let host = host ?? environment["FIRESTORE_EMULATOR_HOST"]
-        let accountsHost = accountsHost ?? environment["FIREBASE_AUTH_EMULATOR_HOST"]
+        let host = host ?? environment.host("FIRESTORE_EMULATOR_HOST")
+        let accountsHost = accountsHost ?? environment.host("FIREBASE_AUTH_EMULATOR_HOST")
         switch (host, accountsHost) {
         case (let host?, let accountsHost?):
             firestore = try FirestorePlace.endpoint(host)

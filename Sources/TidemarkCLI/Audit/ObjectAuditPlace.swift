@@ -20,8 +20,8 @@ struct ObjectAuditPlace: Sendable {
         environment: [String: String] = ProcessInfo.processInfo.environment,
         token: String? = TokenVariable.value, storage: String = ObjectDirectory.cloud
     ) async throws {
-        let host = host ?? environment["FIRESTORE_EMULATOR_HOST"]
-        let storageHost = storageHost ?? environment["FIREBASE_STORAGE_EMULATOR_HOST"]
+        let host = host ?? environment.host("FIRESTORE_EMULATOR_HOST")
+        let storageHost = storageHost ?? environment.host("FIREBASE_STORAGE_EMULATOR_HOST")
         switch (host, storageHost) {
         case (let host?, let storageHost?):
             firestore = try FirestorePlace.endpoint(host)

@@ -16,14 +16,9 @@ struct PlainServerOptions: ParsableArguments {
         _ body: (any Transport, CallContext) async throws -> Void
     ) async throws {
         let address =
-            host ?? ProcessInfo.processInfo.environment["FIRESTORE_EMULATOR_HOST"]
+            host ?? ProcessInfo.processInfo.environment.host("FIRESTORE_EMULATOR_HOST")
             ?? "127.0.0.1:8080"
-        guard let colon = address.lastIndex(of: ":"),
-            let port = Int(address[address.index(after: colon)...]), (1...65_535).contains(port)
-        else { throw ValidationError("\(address) is not HOST:PORT.") }
-        let transport = GRPCTransport(
-            GRPCTransport.Endpoint(
-                host: String(address[..<colon]), port: port, usesTLS: false))
+        let transport = GRPCTransport(try FirestorePlace.endpoint(address))
         let context = CallContext(
             database: database, label: "tidemark", token: TokenVariable.value ?? "owner")
         do { try await body(transport, context) } catch {

@@ -108,6 +108,28 @@ struct `The command of the doctor` {
         #expect(try await place.tokens(nil) == "owner")
     }
 
+    @Test func `names a server by its host and port, with brackets around an IPv6 address`() throws
+    {
+        let places = [
+            "localhost:8080": "localhost", "[::1]:8080": "::1", "10.0.0.7:8080": "10.0.0.7",
+        ]
+        for (text, host) in places {
+            let endpoint = try FirestorePlace.endpoint(text)
+            #expect(endpoint.host == host && endpoint.port == 8080 && !endpoint.usesTLS)
+        }
+        for text in [
+            "", "localhost", ":8080", "[]:8080", "::1:8080", "a:0", "a:65536", "a:b", "a:",
+        ] {
+            #expect(throws: ValidationError.self, "\(text)") { try FirestorePlace.endpoint(text) }
+        }
+    }
+
+    @Test func `is Google's service if the variable of emulators is empty`() async throws {
+        let place = try await FirestorePlace(
+            host: nil, project: "p", environment: ["FIRESTORE_EMULATOR_HOST": ""], token: "t")
+        #expect(place.endpoint == FirestorePlace.google)
+    }
+
     @Test(arguments: [
         ["posts/a"], [], ["posts", "posts"], ["posts", "--since", "2026-11-28T00:00:00Z"],
         ["posts", "--check", "--since", "yesterday"], ["posts", "--rate", "0"],
