@@ -37,8 +37,7 @@ extension PlaceOptions {
         } catch {
             await transport.close()
             guard let status = (error as? RetryError)?.last as? RPCStatus else { throw error }
-            let server = "\(place.endpoint.host):\(place.endpoint.port)"
-            throw CommandFailure("\(server): \(status.message)")
+            throw CommandFailure("\(place.endpoint.address): \(status.message)")
         }
     }
 

@@ -17,6 +17,12 @@ struct PlaceOptions: ParsableArguments {
             Google's service)
             """)
     var host: String?
+
+    /// What the help of a command says about the rights of its calls.
+    static let rights = """
+        Asks Google's service with the token of TIDEMARK_TOKEN, or as the service account of \
+        GOOGLE_APPLICATION_CREDENTIALS or of the machine. Asks a local server as an administrator.
+        """
 }
 
 /// A Firestore and the tokens for it: Google's, or a local server.
@@ -99,7 +105,7 @@ struct FirestorePlace: Sendable {
     ) -> String {
         let server =
             endpoint.usesTLS
-            ? "Google's servers" : "the local server \(endpoint.host):\(endpoint.port)"
+            ? "Google's servers" : "the local server \(endpoint.address)"
         return "This is the database \(database) of the project \(project) on \(server)."
     }
 
@@ -116,6 +122,11 @@ struct FirestorePlace: Sendable {
         else { throw ValidationError("\"\(text)\" is not HOST:PORT.") }
         return GRPCTransport.Endpoint(host: String(host), port: port, usesTLS: false)
     }
+}
+
+extension GRPCTransport.Endpoint {
+    /// The host and the port, with brackets around an IPv6 address.
+    var address: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
 extension [String: String] {

@@ -7,7 +7,8 @@ struct GetCommand: AsyncParsableCommand {
         commandName: "get",
         abstract: """
             Print a document as JSON, in the format of Firestore's REST API.
-            """)
+            """,
+        discussion: PlaceOptions.rights)
 
     @Argument(help: "The document's path, as in rooms/blue.")
     var path: String

@@ -6,7 +6,8 @@ struct SetCommand: AsyncParsableCommand {
         commandName: "set",
         abstract: """
             Replace a document. Its fields are in the format of Firestore's REST API.
-            """)
+            """,
+        discussion: PlaceOptions.rights)
 
     /// The parts of a document that `tidemark get` prints.
     private static let parts = ["fields", "name", "createTime", "updateTime"]

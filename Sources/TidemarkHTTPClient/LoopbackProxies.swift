@@ -20,8 +20,8 @@ package enum LoopbackProxies {
 
     /// Returns the value of `no_proxy` with the names of this machine; nil if it names every host.
     ///
-    /// As in libcurl, `NO_PROXY` counts where `no_proxy` is missing or empty. The result contains
-    /// its hosts, because `no_proxy` hides it from then on.
+    /// `NO_PROXY` counts where `no_proxy` is missing or empty, as in libcurl. The result contains
+    /// the hosts of `NO_PROXY`, because libcurl ignores that variable once `no_proxy` is set.
     package static func exemptions(_ variables: [String: String]) -> String? {
         let values = ["no_proxy", "NO_PROXY"].compactMap { variables[$0] }
         let hosts = (values.first { !$0.isEmpty } ?? "").split { $0 == "," || $0 == " " }

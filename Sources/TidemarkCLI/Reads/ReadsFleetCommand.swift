@@ -11,7 +11,8 @@ struct ReadsFleetCommand: AsyncParsableCommand {
             Reads the documents that an app stores with readMeter.shareDays, and prints the \
             screens by cost: for which group of users each costs most, and since which version it \
             costs more. Each document is one read; --most bounds them.
-            """)
+
+            """ + "\n" + PlaceOptions.rights)
 
     @Argument(help: "The collection of the documents.")
     var collection = FleetDay.collection

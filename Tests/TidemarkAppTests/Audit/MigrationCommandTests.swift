@@ -116,6 +116,7 @@ struct `The command of the doctor` {
         for (text, host) in places {
             let endpoint = try FirestorePlace.endpoint(text)
             #expect(endpoint.host == host && endpoint.port == 8080 && !endpoint.usesTLS)
+            #expect(endpoint.address == text)
         }
         for text in [
             "", "localhost", ":8080", "[]:8080", "::1:8080", "a:0", "a:65536", "a:b", "a:",

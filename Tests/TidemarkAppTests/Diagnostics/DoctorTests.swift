@@ -98,10 +98,13 @@ import TidemarkTesting
         await local.stop()
     }
 
-    @Test func `says which document is none before it asks anybody`() async throws {
+    @Test func `says which document or database is none before it asks anybody`() async throws {
         var doctor = Doctor(
             DiagnosisTarget(host: "127.0.0.1", port: 1, usesTLS: false, project: "p"))
         doctor.document = "rooms"
+        await #expect(throws: InvalidPath.self) { try await doctor.diagnose(after: .zero) }
+        doctor.document = nil
+        doctor.target.database = "a/b"
         await #expect(throws: InvalidPath.self) { try await doctor.diagnose(after: .zero) }
     }
 
