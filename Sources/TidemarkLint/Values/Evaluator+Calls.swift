@@ -297,14 +297,7 @@ extension Evaluator {
             return value(only, scope)
         }
         var found: Known?
-        for statement in items.all(ReturnStmtSyntax.self) {
-            guard
-                statement.ancestors.first(where: {
-                    $0.is(ClosureExprSyntax.self) || $0.is(FunctionDeclSyntax.self)
-                        || $0.id == items.id
-                })?.id == items.id, let expression = statement.expression
-            else { continue }
-            if expression.is(NilLiteralExprSyntax.self) { continue }
+        for expression in returned(by: items) {
             let next = value(expression, scope)
             found = found.map { $0.joined(with: next) } ?? next
         }

@@ -9,6 +9,8 @@ final class Evaluator {
 
     let project: Project
     private var known: [SyntaxIdentifier: Known] = [:]
+    /// The returned expressions by body. A function is evaluated for each of its callers.
+    private var results: [SyntaxIdentifier: [ExprSyntax]] = [:]
 
     init(_ project: Project) { self.project = project }
 
@@ -140,6 +142,22 @@ final class Evaluator {
             return values.contains(.fieldOfDocument) ? .fieldOfDocument : .unknown
         default: return .unknown
         }
+    }
+
+    /// Returns the expressions that the statements return, except `nil`.
+    func returned(by items: CodeBlockItemListSyntax) -> [ExprSyntax] {
+        if let found = results[items.id] { return found }
+        let found = items.all(ReturnStmtSyntax.self).compactMap { statement -> ExprSyntax? in
+            let function = statement.ancestors.first {
+                $0.is(ClosureExprSyntax.self) || $0.is(FunctionDeclSyntax.self) || $0.id == items.id
+            }
+            guard function?.id == items.id, let expression = statement.expression else {
+                return nil
+            }
+            return expression.is(NilLiteralExprSyntax.self) ? nil : expression
+        }
+        results[items.id] = found
+        return found
     }
 
     func named(_ type: TypeSyntax?) -> Known {
