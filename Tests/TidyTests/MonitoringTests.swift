@@ -17,7 +17,7 @@ struct `The monitoring files` {
             let lines = file.lines.filter {
                 !$0.trimmingCharacters(in: .whitespaces).hasPrefix("//")
             }
-            for line in lines {
+            for line in lines where line.contains("\"tidemark_") {
                 for match in line.matches(of: /"(tidemark_[a-z_]+)"/) {
                     result.insert(String(match.1))
                 }

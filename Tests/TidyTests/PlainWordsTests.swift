@@ -174,16 +174,18 @@ struct CommentMeter {
         var lines: [String] = []
         var isCode = false
         for line in block {
-            if line.drop(while: { $0 == " " }).hasPrefix("```") {
+            let words = line.drop { $0 == " " }
+            if words.hasPrefix("```") {
                 isCode.toggle()
             } else if !isCode, !line.hasPrefix("    ") {
-                lines.append(
-                    line.replacing(
-                        #/^\s*- (?:Parameters?|Returns|Throws|Note|Important|Warning)(?: \w+)?:/#,
-                        with: ""))
+                // Most lines have no field, and the search for it takes long.
+                let field =
+                    #/^\s*- (?:Parameters?|Returns|Throws|Note|Important|Warning)(?: \w+)?:/#
+                lines.append(words.hasPrefix("- ") ? line.replacing(field, with: "") : line)
             }
         }
-        return lines.joined(separator: " ").replacing(#/`[^`]*`/#, with: "X")
+        let text = lines.joined(separator: " ")
+        return (text.contains("`") ? text.replacing(#/`[^`]*`/#, with: "X") : text)
             .split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 }

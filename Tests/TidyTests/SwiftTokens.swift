@@ -17,7 +17,8 @@ struct SwiftTokens {
     private init(_ text: String) { source = Array(text.utf8) }
 
     private func sees(_ text: String) -> Bool {
-        source[place...].starts(with: text.utf8)
+        place < source.count && source[place] == text.utf8.first
+            && source[place...].starts(with: text.utf8)
     }
 
     private mutating func read() {
