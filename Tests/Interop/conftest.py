@@ -146,15 +146,20 @@ def open_and_note(stream, *arguments, **options):
 ResumableBidiRpc.__init__ = open_and_note
 
 
-@pytest.fixture(autouse=True)
-def no_listener_outlives_its_test():
-    """Ends the listeners that a test leaves. After the server has ended, Google's client opens the
+def end_listeners():
+    """Ends the listeners of the present test. After the server has ended, Google's client opens the
     stream of a listener again and again without a pause: it took a third of a processor."""
-    streams.clear()
-    yield
     for stream in streams:
         stream._should_recover = lambda _: False
         stream.close()
+    streams.clear()
+
+
+@pytest.fixture(autouse=True)
+def no_listener_outlives_its_test():
+    streams.clear()
+    yield
+    end_listeners()
 
 
 @pytest.fixture(autouse=bool(SLOW_PAGES))

@@ -7,7 +7,7 @@ import pytest
 from google.cloud import firestore
 from google.cloud.firestore_v1.base_query import FieldFilter, Or
 
-from conftest import Server
+from conftest import Server, end_listeners
 from test_watch import Listener
 
 
@@ -207,3 +207,18 @@ def test_a_refused_query_ends_its_watch(client, collection):
     threading.Thread(target=lambda: (consumer._thread.join(), ended.set()), daemon=True).start()
     assert ended.wait(15), "the stream must end, not be opened for ever"
     watch.close()
+
+
+def test_a_listener_that_a_test_leaves_ends(own_server):
+    """Without `end_listeners`, the thread of the listener opens its stream until the process ends."""
+    before = set(threading.enumerate())
+    listener = Listener(own_server.client().collection("left"))
+    listener.until(lambda state: state == {})
+    consumers = [
+        thread for thread in threading.enumerate()
+        if thread not in before and "ConsumeBidirectionalStream" in thread.name]
+    assert len(consumers) == 1
+    own_server.kill()
+    end_listeners()
+    consumers[0].join(30)
+    assert not consumers[0].is_alive()
